@@ -18,13 +18,14 @@ What a model computes is first said in operators that have kernels ([kernels.md]
 ExecuTorch divides PyTorch's operators into its core set, and
 `python/cortexm_tools/frontend/rewrites/` writes others in operators that stay in int8: variances
 and norms, distances, losses, paddings of every mode, `roll`, `diff`, `unfold`, `einsum`,
-`tensordot`, `one_hot`, `prod`, `logsumexp`, `log_softmax`, adaptive pools, linear and bicubic
-interpolation, convolutions, pools and batch normalization of volumes (`Conv3d`, as images whose
-channels are those of several planes), products with constant matrices on either side, convolutions
-whose kernels are computed (a template that is searched for, kernels that the input chooses),
-triangles and diagonals of matrices, bilinear and recurrent layers, layer, group, instance, RMS and
-local response norms, `grid_sample` at places that are constant (four pixels and their weights for
-each of the result), sums, means, maxima and softmaxes over the edges of a graph that is a buffer
+`tensordot`, `one_hot`, `prod`, `logsumexp`, `log_softmax`, adaptive pools, the places of a pool's
+maxima (`return_indices`) and unpooling by them, linear and bicubic interpolation, convolutions,
+pools and batch normalization of volumes (`Conv3d`, as images whose channels are those of several
+planes), products with constant matrices on either side, convolutions and linear layers whose
+weights are computed (a template to search for, kernels that the input chooses), triangles and
+diagonals of matrices, bilinear and recurrent layers, layer, group, instance, RMS and local response
+norms, `grid_sample` at places that are constant (four pixels and their weights for each of the
+result), sums, means, maxima and softmaxes over the edges of a graph that is a buffer
 (`scatter_add`, `index_add`, `scatter_reduce`, as the layers of PyTorch Geometric call them), and
 `scatter` by such an index. Where the places are computed, `grid_sample` and `affine_grid` are
 float32.

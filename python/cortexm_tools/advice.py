@@ -99,9 +99,8 @@ ADVICE: tuple[Advice, ...] = (
         ("max_pool3d_with_indices", "_adaptive_avg_pool3d"),
     ),
     Advice(
-        (f"{_NN}.MaxUnpool1d", f"{_NN}.MaxUnpool2d", f"{_NN}.FractionalMaxPool2d",
-         *_names(f"{_NN}.functional", "max_unpool1d max_unpool2d fractional_max_pool2d")),
-        "take ConvTranspose2d or interpolate(mode='nearest') to enlarge, and MaxPool2d to shrink",
+        (f"{_NN}.FractionalMaxPool2d", f"{_NN}.functional.fractional_max_pool2d"),
+        "take MaxPool2d to shrink",
     ),
     Advice(
         (f"{_NN}.functional.interpolate", f"{_NN}.Upsample", f"{_NN}.functional.upsample"),

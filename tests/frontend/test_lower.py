@@ -270,11 +270,15 @@ def test_words_of_python_as_names_and_a_model_that_changes_the_folder(
 
 OUTPUTS = """
 import dataclasses
+import typing
 import torch
 from torch import nn
 @dataclasses.dataclass
 class Result:
     loss: object
+    scores: torch.Tensor
+    parts: dict
+class Pair(typing.NamedTuple):
     scores: torch.Tensor
     parts: dict
 class Net(nn.Module):
@@ -297,6 +301,7 @@ CalibrationInputs = [{{"values": torch.randn(1, 6), "label": 1}} for _ in range(
         ("dict(loss=None, count=4, scores=scores)", 1),
         ("Result(None, scores, dict(kind=torch.softmax(scores, -1)))", 2),
         ("[Result(1, scores, {})]", 1),
+        ("Pair(scores, dict(best=torch.max(scores, 1)))", 3),
     ],
 )
 def test_outputs_that_are_no_tensors(tmp_path: Path, given: str, count: int) -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weights are quantized to [-127, 127] with the scale max|w| / 127, whatever operator they are of."""
+"""Weights are quantized to [-127, 127] with the scale max|w| / 127, whatever operator they are of and
+wherever they come from."""
 
 from __future__ import annotations
 
@@ -9,14 +10,20 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 from torch.fx import GraphModule, Node
 
 from cortexm_tools.frontend.capture.capture import capture
 from cortexm_tools.frontend.load.model_file import LoadedModel
+from cortexm_tools.frontend.lower.lower import lower
 from cortexm_tools.frontend.quantize.quantize import quantize
 from cortexm_tools.frontend.quiet import import_executorch
+from cortexm_tools.pte.reader import read_pte
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Target
 
+from tests.frontend.test_rewrites import Net, float_operators, load
 from tests.support.quick import quick_ranges
 
 _aten = torch.ops.aten
@@ -96,3 +103,24 @@ def test_weights_are_centered(monkeypatch: pytest.MonkeyPatch) -> None:
         error = (code * wide - weight).abs()
         assert bool((error <= wide * 0.5001).all())
         assert bool((code.abs().amax(rest or None)[most > 127 * least] == 127).all())
+
+
+def test_weights_that_are_computed() -> None:
+    """Of constants they are constant, however much larger; of inputs the layer is a product of matrices."""
+
+    def function(line: nn.Module, make: nn.Module, x: torch.Tensor, y: torch.Tensor) -> Any:
+        up = F.interpolate(F.leaky_relu(line(x)), scale_factor=2, mode="linear")  # 64 x 128 weights
+        thin = F.linear(line(x), torch.linspace(-1, 1, 90)[:, None] * torch.linspace(0, 1, 64))
+        blur = F.conv1d(
+            up, torch.linspace(0, 1, 700).view(1, 1, 700)[..., :5].repeat(8, 1, 1), groups=8
+        )
+        return up, thin, blur, F.linear(y, make(y), make(y)[:, 0])
+
+    loaded = load(
+        lambda: Net(function, nn.Conv1d(1, 8, 9, padding=4), nn.Linear(12, 12)), (1, 1, 64), (5, 12)
+    )
+    lowered = lower(loaded, target=Target.parse("cortex-m55"), name="net")
+    assert float_operators(lowered) == []
+    assert lowered.quality is not None and lowered.quality.level > 25
+    kinds = [op.kind for op in simplify(read_pte(lowered.pte, name="net")).ops]
+    assert kinds.count("batch_matmul") == 1 and kinds.count("linear") == 4

@@ -3,7 +3,7 @@
 
 The program behind the new interface is the old one without its first and last operators, so codes
 that the application computes with the published scale and zero point give the very codes that the
-float program would have dequantized.
+float program would have dequantized. An output that is an input is that input's codes.
 
 As bytes, codes are 128 larger, from 0 to 255; the zero point too. A table of which code is which byte takes
 them back, with whatever else it has to do (bytes.py).
@@ -42,7 +42,12 @@ def int8_io(graph: Graph, dtype: DType | None = DType.S8, *, as_bytes: bool = Fa
     read_by = consumers(graph)
     made_by = producers(graph)
     build = GraphBuilder(graph)
-    inputs = [_input(build, graph, index, read_by.get(index, [])) for index in graph.inputs]
+    inputs = [
+        _input(
+            build, graph, index, [op for op in read_by.get(index, []) if not _gives_back(graph, op)]
+        )
+        for index in graph.inputs
+    ]
     if as_bytes:
         inputs = [
             _as_bytes(build, number, new, read_by[old][0]) if new != old else new
@@ -51,7 +56,14 @@ def int8_io(graph: Graph, dtype: DType | None = DType.S8, *, as_bytes: bool = Fa
     for op in graph.ops:
         if build.resolve(op.outputs[0]) == op.outputs[0]:
             build.add(op)
-    outputs = [_output(build, graph, index, made_by, dtype) for index in graph.outputs]
+    given = dict(zip(graph.inputs, inputs, strict=True))
+    outputs = []
+    for index in graph.outputs:
+        source = _given_back(graph, index, made_by)
+        if source is None:
+            outputs.append(_output(build, graph, index, made_by, dtype))
+        else:
+            outputs.append(index if given[source] == source else given[source])
     borders = [("input", graph.inputs, inputs), ("output", graph.outputs, outputs)]
     types = {
         build.tensors[new].dtype
@@ -76,7 +88,7 @@ def _input(build: GraphBuilder, graph: Graph, index: int, readers: list[Op]) -> 
         return index
     attrs = {reader.attrs for reader in readers}
     first = readers[0].attrs
-    if len(attrs) != 1 or not isinstance(first, ops.Quantize) or index in graph.outputs:
+    if len(attrs) != 1 or not isinstance(first, ops.Quantize):
         raise CortexMError(
             f"input {tensor.name!r} is not quantized in one way: it is read by "
             + ", ".join(sorted({f"{reader.kind} of {reader.layer}" for reader in readers})),
@@ -94,6 +106,18 @@ def _input(build: GraphBuilder, graph: Graph, index: int, readers: list[Op]) -> 
     for reader in readers:
         build.alias(reader.outputs[0], new)
     return new
+
+
+def _gives_back(graph: Graph, op: Op) -> bool:
+    """Whether an operator gives what it reads as an output."""
+    return isinstance(op.attrs, ops.Clone) and op.outputs[0] in graph.outputs
+
+
+def _given_back(graph: Graph, index: int, made_by: dict[int, Op]) -> int | None:
+    """The input that an output is; None for another."""
+    maker = made_by.get(index)
+    source = index if maker is None or not _gives_back(graph, maker) else maker.inputs[0]
+    return source if source in graph.inputs else None
 
 
 def _as_bytes(build: GraphBuilder, number: int, index: int, reader: Op) -> int:

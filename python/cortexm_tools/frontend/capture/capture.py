@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,17 +31,19 @@ from ..origin.layers import layer_of, module_path
 from ..origin.places import first_line
 from ..rewrites import (
     TooManyEdges,
+    convert_operands,
     decompose,
     decompose_coded,
     decompose_unary,
     fold_constants,
-    fold_into_convolutions,
+    fold_into_layers,
     join_edges,
     join_spectra,
     name_norms,
     name_plainly,
     outside_place,
     rewrite,
+    take_places_from_scores,
     write_out_complex_numbers,
 )
 from ..rewrites.bytes import byte_chains
@@ -131,7 +134,6 @@ def capture(
         if not repeats:
             raise _hidden_state("the second call gives other outputs than the first")
     graph = copy.deepcopy(graph)  # it shares its weights with the user's module
-    name_plainly(graph)
 
     def precision_of_call(node: Node) -> object:
         return precision_of(module_path(node.meta.get("nn_module_stack")))
@@ -142,12 +144,13 @@ def capture(
         kept = join_spectra(graph, precision_of_call, tuple(s.initial for s in states))
         states = tuple(replace(s, initial=value) for s, value in zip(states, kept, strict=True))
         name_norms(graph, precision_of_call)
-        fold_into_convolutions(graph)  # while those of volumes are some
+        fold_into_layers(graph)  # while those of volumes are some
     write_out_complex_numbers(graph)
     check_real(graph.graph, loaded)
     _join_edges(graph, loaded)
     decompose(graph)
     if rewritten:
+        take_places_from_scores(graph)
         decompose_coded(graph, precision_of_call)
         rewrite(graph, precision_of_call)
     spatial = any(node.target in _SPATIAL for node in graph.graph.nodes)
@@ -189,7 +192,8 @@ def _join_edges(graph: GraphModule, loaded: LoadedModel) -> None:
 
 def _plain_outputs(graph: GraphModule) -> GraphModule:
     """`graph` with outputs that are tensors: what is none, as the loss of a model without labels, is left
-    out, and a data class, which ExecuTorch could not write down, becomes a tuple."""
+    out, and a data class or the named results of an operator, which ExecuTorch could not write down, become a
+    tuple."""
     output = graph.graph.output_node()
     results = tree_leaves(output.args[0])
     tensors = tuple(result for result in results if isinstance(result, Node))
@@ -197,19 +201,21 @@ def _plain_outputs(graph: GraphModule) -> GraphModule:
     form = code.pytree_info.out_spec if isinstance(code, _PyTreeCodeGen) else None
     if not tensors:
         raise CortexMError("the model gives no tensor", hint="return at least one from forward")
-    if len(tensors) == len(results) and not _has_data_class(form):
+    if len(tensors) == len(results) and not _has_names(form):
         return graph
     output.args = (tensors,)
     graph.graph.set_codegen(CodeGen())
     return GraphModule(graph, graph.graph)
 
 
-def _has_data_class(form: TreeSpec | None) -> bool:
+def _has_names(form: TreeSpec | None) -> bool:
     if form is None or form.is_leaf():
         return False
     kind: Any = form.type
+    if kind is namedtuple or (issubclass(kind, tuple) and kind is not tuple):
+        return True
     is_one = not issubclass(kind, dict) and dataclasses.is_dataclass(kind)
-    return is_one or any(map(_has_data_class, form.children()))
+    return is_one or any(map(_has_names, form.children()))
 
 
 def _run_eagerly(loaded: LoadedModel) -> tuple[tuple[State, ...], bool]:
@@ -280,9 +286,11 @@ def _hidden_state(text: str) -> CortexMError:
 
 
 def _inlined(graph: GraphModule) -> GraphModule:
-    """`graph`, which has neither regions now nor what does nothing."""
+    """`graph`, which has neither regions now nor what does nothing, nor operands of several types."""
     inline_regions(graph)
     _drop_inactive(graph)
+    name_plainly(graph)
+    convert_operands(graph)
     return graph
 
 

@@ -44,6 +44,7 @@ from .lean import make_lean
 from .missing import check_captured, check_lowered
 from .narrow import narrow_multipliers
 from .norms import keep_norms
+from .orders import named_orders
 from .passes import pass_list
 from .recurrent import to_codes
 from .reference import Reference
@@ -142,7 +143,9 @@ def _lower(
     """`whole`, or the model on floats in `given`, lowered."""
     warnings: list[str] = []
     loaded = whole if given is None else replace(whole, module=given.module)
-    with quiet(), quick_passes(), torch.random.fork_rng(devices=[]), ExitStack() as stack:
+    with ExitStack() as stack:
+        for each in (quiet(), quick_passes(), named_orders(), torch.random.fork_rng(devices=[])):
+            stack.enter_context(each)
         torch.manual_seed(0)
         if any(isinstance(each, _RECURRENT) for each in loaded.module.modules()):
             stack.enter_context(one_thread())  # a step is too small to be shared

@@ -15,9 +15,11 @@ from torch._decomp import core_aten_decompositions
 from torch.fx import Graph
 
 from ...advice import is_advised, no_kernel
+from ...errors import CortexMError
 from ...pte.ops import CONVERTERS
 from ..nodes import operator_name
 from ..origin.layers import layers_of_graph
+from ..rewrites.places import gives_places
 
 
 def _known() -> set[str]:
@@ -33,6 +35,14 @@ def check_captured(graph: Graph, base: Path) -> None:
     """
     known, divided = _known(), core_aten_decompositions()
     for node in graph.nodes:
+        if gives_places(node):
+            layer = layers_of_graph(graph, base)[node]
+            raise CortexMError(
+                f"the places of the maxima that {layer.call} finds are not known",
+                where=str(layer),
+                hint="they are those of windows of one size, with padding or a dilation, not with both; else "
+                "take argmax over the windows that torch.nn.functional.unfold gives",
+            )
         target: Any = node.target
         if not isinstance(target, torch._ops.OpOverload) or not is_advised(operator_name(node)):
             continue

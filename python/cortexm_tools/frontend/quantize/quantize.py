@@ -26,8 +26,10 @@ from ..rewrites.recurrent_operators import OPERATORS
 from .borders import Widths
 from .choice import Choices
 from .embeddings import round_tables
+from .ends import kept_ends
 from .finite import require_finite
 from .given import GivenScales, keep_scales
+from .given_back import give_inputs_back
 from .joined import joined_apart
 from .quantizer import make_quantizer, moving_operators
 from .recurrent import note_codes
@@ -124,7 +126,7 @@ def quantize(
 
     prepared = None
     try:
-        with quiet(), torch.no_grad():
+        with quiet(), torch.no_grad(), kept_ends():
             quantizer = make_quantizer(states, largest, choices or {}, apart)
             prepared = prepare_pt2e(graph, quantizer)
             run = ModuleRunner(prepared, which, states)
@@ -146,6 +148,7 @@ def quantize(
             note_codes(prepared)
             converted = convert_pt2e(prepared)
             take_factors_in(converted)
+            give_inputs_back(converted, len(states))
     except CortexMError:
         raise
     except Exception as error:

@@ -36,7 +36,9 @@ from .constants import fold_constants
 from .decompose import decompose, decompose_coded, decompose_floats, decompose_unary
 from .edges import TooManyEdges, join_edges
 from .in_place import outside_place
-from .normalization import fold_into_convolutions
+from .normalization import fold_into_layers
+from .order import take_places_from_scores
+from .promotion import convert_operands
 from .signs import move_signs
 from .spectrum import join_spectra
 from .written_norms import name_norms
@@ -44,18 +46,20 @@ from .written_norms import name_norms
 __all__ = [
     "TooManyEdges",
     "REWRITES",
+    "convert_operands",
     "decompose",
     "decompose_coded",
     "decompose_floats",
     "decompose_unary",
     "fold_constants",
-    "fold_into_convolutions",
+    "fold_into_layers",
     "join_edges",
     "join_spectra",
     "name_norms",
     "name_plainly",
     "outside_place",
     "rewrite",
+    "take_places_from_scores",
     "write_out_complex_numbers",
 ]
 
@@ -81,12 +85,11 @@ def rewrite(module: GraphModule, precision_of: Callable[[Node], object] = lambda
         precision_of: of a call; None for float.
     """
     convolution.take_batches(module)
-    fold_into_convolutions(module)
+    fold_into_layers(module)
     join_branches(module, precision_of)
-    fold_into_convolutions(module)  # what follows a sum
+    fold_into_layers(module)  # what follows a sum
     normalization.fold_bands(module)
     attention.write_out_scores(module)
-    masks.make_numbers(module)
     move_signs(module)
     unary.join_unary(module, precision_of)
     for node in list(module.graph.nodes):

@@ -76,7 +76,12 @@ def _cross(self: Tensor, other: Tensor, dim: int | None) -> Tensor:
     return turned(self, 1) * turned(other, 2) - turned(self, 2) * turned(other, 1)
 
 
-# -- convolutions whose kernels are computed -------------------------------------------------------
+# -- layers whose weights are computed ------------------------------------------------------------
+
+
+def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    result = torch.matmul(input, weight.mT)
+    return result if bias is None else result + bias
 
 
 def _convolution(
@@ -174,9 +179,10 @@ DIVIDED = {
 """Those whose formula is PyTorch's own implementation, which tracing sees through."""
 
 COMPUTED_KERNELS: dict[Any, Formula] = {
+    _aten.linear.default: _linear,
     _aten.conv1d.default: _convolution,
     _aten.conv1d.padding: _convolution,
     _aten.conv2d.default: _convolution,
     _aten.conv2d.padding: _convolution,
 }
-"""For calls whose kernels are no constants."""
+"""For calls whose weights are no constants."""

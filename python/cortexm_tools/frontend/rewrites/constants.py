@@ -21,6 +21,10 @@ _LARGEST = 1 << 20  # elements; a constant that is expanded to more stays small
 _LIKE = tuple(
     f"aten::{name}" for name in "full_like zeros_like ones_like new_full new_zeros new_ones".split()
 )
+_LAYERS = frozenset(
+    f"aten::{name}"
+    for name in "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d".split()
+)
 _RANDOM = ("rand", "normal", "bernoulli", "dropout", "multinomial", "empty")
 
 
@@ -32,7 +36,7 @@ def fold_constants(module: GraphModule) -> None:
             behind = _elements_behind(module, node, large)
             if behind is None:
                 continue
-            if _is_small(node, behind):
+            if _is_small(node, behind) or _is_weight(node):
                 _fold(module, node, large)
             elif node.meta["val"].numel() <= _LARGEST and not _is_seen_by_others(node):
                 large[node] = behind
@@ -73,6 +77,14 @@ def _is_small(node: Node, behind: int) -> bool:
         return True
     elements = int(node.meta["val"].numel())
     return elements <= max(_LARGEST if not behind else 0, 4096, behind)
+
+
+def _is_weight(node: Node) -> bool:
+    """Whether a layer multiplies with what `node` gives, or adds it: kernels take it from memory alone."""
+    return (
+        any(operator_name(user) in _LAYERS and node in user.args[1:3] for user in node.users)
+        and int(node.meta["val"].numel()) <= _LARGEST
+    )
 
 
 def _is_seen_by_others(node: Node) -> bool:

@@ -21,7 +21,8 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from .algebra import COMPUTED_KERNELS
 from .builder import Builder
 from .constants import fold_constants
-from .formulas import CODED_FORMULAS, DIVIDED, FLOAT_FORMULAS, FORMULAS, OF_INDICES, Formula
+from .formulas import CODED_FORMULAS, DIVIDED, FLOAT_FORMULAS, FORMULAS, TYPES, Formula
+from .places import PLACES, gives_places
 from .unary import STAND_IN, apply_steps
 
 _aten: Any = torch.ops.aten
@@ -35,6 +36,7 @@ def decompose(module: GraphModule) -> None:
     shapes."""
     fold_constants(module)
     _replace(module, COMPUTED_KERNELS, lambda call: _of_an_input(call.args[1]))
+    _replace(module, PLACES, gives_places)
     for _ in range(_MAX_ROUNDS):
         if not _replace(module, FORMULAS):
             break
@@ -109,7 +111,7 @@ def _fake(module: GraphModule, node: Node, mode: Any) -> Any:
     value = node.meta.get("val")
     if value is None:
         constant = Builder.value_in(module, node)
-        value = None if constant is None else mode.from_tensor(constant)
+        value = None if constant is None else mode.from_tensor(constant, static_shapes=True)
     return value
 
 
@@ -120,8 +122,8 @@ def _trace(
     leaves, spec = tree_flatten(Builder(module, node).arguments())
     inputs = list(dict.fromkeys(leaf for leaf in leaves if isinstance(leaf, Node)))
     fakes = [_fake(module, source, mode) for source in inputs]
-    dtype = torch.int64 if node.target in OF_INDICES else torch.float32
-    if not all(isinstance(fake, torch.Tensor) and fake.dtype == dtype for fake in fakes):
+    types = TYPES.get(node.target, {torch.float32})
+    if not all(isinstance(fake, torch.Tensor) and fake.dtype in types for fake in fakes):
         return None, inputs
     declined = False
 

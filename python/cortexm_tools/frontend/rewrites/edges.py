@@ -93,7 +93,9 @@ class _Maker(ShapingBuilder):
     def constant(self, tensor: Tensor) -> Node:
         node = super().constant(tensor)
         mode = detect_fake_mode(self.node.meta["val"])
-        node.meta = {"val": tensor if mode is None else mode.from_tensor(tensor)}
+        node.meta = {
+            "val": tensor if mode is None else mode.from_tensor(tensor, static_shapes=True)
+        }
         return node
 
     def known(self, node: Any) -> Tensor | None:

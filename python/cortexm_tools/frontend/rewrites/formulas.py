@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import adaptive, algebra, movement, volumes
+from . import adaptive, algebra, movement, places, volumes
 
 Formula = Callable[..., Any]
 Tensor = torch.Tensor
@@ -392,11 +392,15 @@ FORMULAS: dict[Any, Formula] = {
     **algebra.FORMULAS,
     **movement.FORMULAS,
     **adaptive.FORMULAS,
+    **places.FORMULAS,
     **volumes.FORMULAS,
 }
 
-OF_INDICES = {_aten.one_hot.default}
-"""Those of int64 tensors. All others are of float32."""
+TYPES: dict[Any, set[torch.dtype]] = {
+    _aten.one_hot.default: {torch.int64},
+    places.UNPOOL: {torch.float32, torch.int64},
+}
+"""Of the operands of some. Those of all others are of float32."""
 
 DIVIDED = algebra.DIVIDED
 

@@ -6,8 +6,9 @@
   another order, the input is copied to channels_last first. The copy moves codes; the plan, which
   chooses its own orders, drops it.
 * Arithmetic on two tensors of different shapes is quantized only for one value a channel in
-  channels_last order. An image that is in this order as a permutation has made it is copied to it: what
-  ExecuTorch makes of a permutation is contiguous. In other cases the smaller one is expanded.
+  channels_last order. An image that is not at once what a convolution, a pool or a function of one gives is
+  copied to it: what ExecuTorch makes of a permutation, a part or an expansion is contiguous, whatever
+  PyTorch's strides say. In other cases the smaller one is expanded.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ import torch
 from torch._guards import detect_fake_mode
 from torch.fx import GraphModule, Node
 
+from ..nodes import operator_name
+from .unary import ELEMENTWISE, STAND_IN
+
 _aten = torch.ops.aten
 
 _CONVOLUTIONS = {_aten.conv2d.default, _aten.conv_transpose2d.input}
@@ -25,9 +29,8 @@ _ARITHMETIC = {
     _aten.add.Tensor, _aten.sub.Tensor, _aten.mul.Tensor, _aten.div.Tensor,
     _aten.add_.Tensor, _aten.sub_.Tensor, _aten.mul_.Tensor, _aten.div_.Tensor,
 }  # fmt: skip
-_PERMUTATIONS = {
-    _aten.permute.default, _aten.transpose.int, _aten.movedim.int, _aten.movedim.intlist,
-    _aten.view.default, _aten.reshape.default, _aten.unflatten.int,
+_IN_ORDER = {
+    *_CONVOLUTIONS, _aten.max_pool2d.default, _aten.avg_pool2d.default, _aten.upsample_bilinear2d.vec,
 }  # fmt: skip
 _COMMUTATIVE = {_aten.add.Tensor, _aten.mul.Tensor, _aten.add_.Tensor, _aten.mul_.Tensor}
 
@@ -48,7 +51,7 @@ def fit_layouts(module: GraphModule) -> None:
                 changed |= _order(node, node.args[0])
             elif node.target in _ARITHMETIC and _needs_expansion(node):
                 changed |= _expand(node)
-            elif node.target in _ARITHMETIC and (image := _permuted(node)) is not None:
+            elif node.target in _ARITHMETIC and (image := _unordered(node)) is not None:
                 changed |= _order(node, image)
     if changed:
         module.recompile()
@@ -108,25 +111,31 @@ def _needs_expansion(node: Node) -> bool:
     return True
 
 
-def _permuted(node: Node) -> Node | None:
-    """The image of an operator on it and one value a channel, where a permutation has made its order."""
+def _unordered(node: Node) -> Node | None:
+    """The image of an operator on it and one value a channel, where it may lie in another order."""
     shape = node.meta["val"].shape if _value(node) is not None else ()
-    images = [each for each in node.all_input_nodes if _value(each) is not None]
-    images = [each for each in images if _value(each).shape == shape]
+    images = [each for each in node.all_input_nodes if _shape(each) == shape]
     if len(shape) != 4 or len(images) != 1 or len(node.all_input_nodes) != 2:
         return None
     waiting, seen = list(images), set(images)
     while waiting:
         each = waiting.pop()
-        if each.target in _PERMUTATIONS:
-            return images[0]
-        if each.target in _CONVOLUTIONS:
-            continue
-        more = [n for n in each.all_input_nodes if n not in seen and _value(n) is not None]
-        more = [n for n in more if _value(n).shape == shape]
-        seen.update(more)
-        waiting += more
+        if each.op == "call_function" and each.target not in _IN_ORDER and not _is_ordered(each):
+            if each.target is not STAND_IN and operator_name(each) not in ELEMENTWISE:
+                return images[0]
+            more = {n for n in each.all_input_nodes if n not in seen and _shape(n) == shape}
+            seen.update(more)
+            waiting += more
     return None
+
+
+def _is_ordered(copy: Node) -> bool:
+    return copy.kwargs.get("memory_format") is torch.channels_last
+
+
+def _shape(node: Node) -> Any:
+    value = _value(node)
+    return value.shape if isinstance(value, torch.Tensor) else None
 
 
 def _expand(node: Node) -> bool:

@@ -29,7 +29,6 @@ VANISHING = -(2.0**28)
 _SHAPES = ("view", "reshape", "_unsafe_view", "unsqueeze", "squeeze", "expand")
 _MOVES = (*_SHAPES, "transpose", "permute", "slice", "select", "repeat", "contiguous", "clone")
 _CASTS = ("to", "_to_copy", "type_as")
-_MIXED = (_aten.add.Tensor, _aten.div.Tensor)
 
 
 def left_out(module: GraphModule, node: Any) -> Node | None:
@@ -155,18 +154,6 @@ def _chosen(build: Builder) -> Node | None:
         if truth is not None:
             return build(_aten.where.self, truth, value, build.constant(torch.zeros(())))
     return None
-
-
-def make_numbers(module: GraphModule) -> None:
-    """Convert truth values beside numbers in sums and quotients, in place, as PyTorch does within the
-    operator."""
-    for node in list(module.graph.nodes):
-        if node.target not in _MIXED or shape_of(node) is None:
-            continue
-        for operand in filter(_is_truth, node.all_input_nodes):
-            number = Builder(module, node)(_aten.to.dtype, operand, torch.float32)
-            number.meta["val"] = operand.meta["val"].to(torch.float32)
-            node.replace_input_with(operand, number)
 
 
 def _is_truth(node: Any) -> bool:

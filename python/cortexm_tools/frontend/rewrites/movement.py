@@ -124,6 +124,20 @@ def _shifted(x: Tensor, dim: int, count: int, step: int, length: int, stride: in
     return torch.stack(parts, dim)
 
 
+def _unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor | None:
+    """The windows along a dimension, each along a new last one."""
+    if self.dim() == 0 or size == 0:
+        return None
+    dim, last = dimension % self.dim(), self.dim()
+    count = (self.shape[dim] - size) // step + 1
+    if size == step:
+        shape = [*self.shape[:dim], count, size, *self.shape[dim + 1 :]]
+        return self.narrow(dim, 0, count * size).reshape(shape).movedim(dim + 1, last)
+    if size <= count:
+        return _shifted(self, dim, size, 1, count, step).movedim(dim, last)
+    return _shifted(self, dim, count, step, size, 1).movedim(dim + 1, last)
+
+
 def _windows_of(size: int, kernel: int, dilation: int, padding: int, stride: int) -> int:
     return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
 
@@ -281,6 +295,7 @@ FORMULAS: dict[Any, Callable[..., Any]] = {
     _aten.numpy_T.default: _turned,
     _aten.mT.default: _matrices_turned,
     _aten.im2col.default: _im2col,
+    _aten.unfold.default: _unfold,
     _aten.col2im.default: _col2im,
     _aten.upsample_linear1d.vec: _linear_1d,
     _aten.upsample_bicubic2d.vec: _by_columns_and_rows(_aten.upsample_bicubic2d.vec),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batch normalization that no convolution before it absorbs, and PReLU.
+"""Batch normalization and PReLU.
 
 At inference it is y = a x + b for each channel, with a = weight / sqrt(var + eps) and
-b = bias - mean a. Behind a linear layer a and b go into its weights; elsewhere it is a depthwise
-convolution with one weight a channel. PReLU is max(x, 0) + a min(x, 0),
+b = bias - mean a. Behind a convolution or a linear layer a and b go into its weights; elsewhere it is a
+depthwise convolution with one weight a channel. PReLU is max(x, 0) + a min(x, 0),
 and with one a for all channels a leaky ReLU.
 
 Sub-spectral normalization (Chang et al., 2021, arXiv:2103.13620) normalizes bands of an image's rows one
@@ -18,32 +18,73 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
-from ..nodes import operator_name
 from .builder import Builder, Table, numbers, shape_of
 
 _aten = torch.ops.aten
 
+_RESHAPES = (_aten.view.default, _aten.reshape.default)
+_VIEWS = (*_RESHAPES, _aten.flatten.using_ints)
 
-def fold_into_convolutions(module: GraphModule) -> None:
-    """Batch normalization behind convolutions goes into their weights, in place."""
-    from torchao.quantization.pt2e.utils import _fuse_conv_bn_
+_TRANSPOSED = {
+    _aten.conv_transpose1d.default,
+    _aten.conv_transpose2d.input,
+    _aten.conv_transpose3d.input,
+}
+_CONVOLUTIONS = {
+    *(_aten.conv1d.default, _aten.conv1d.padding),
+    *(_aten.conv2d.default, _aten.conv2d.padding),
+    *(_aten.conv3d.default, _aten.conv3d.padding),
+    *_TRANSPOSED,
+}
 
-    for node in module.graph.nodes:  # it makes parameters of weights, which buffers must not be
-        if operator_name(node).startswith("aten::conv"):
-            for constant in (each for each in node.args[1:3] if isinstance(each, Node)):
-                _as_parameter(module, constant)
-    _fuse_conv_bn_(module)
+
+def fold_into_layers(module: GraphModule) -> None:
+    """Batch normalization behind convolutions and linear layers goes into their weights, in place. They are
+    weights of the call's own: another call of the layer may have another normalization, or none."""
+    for node in module.graph.find_nodes(op="call_function", target=_aten.batch_norm.default):
+        layer, factors = _layer_before(node), channel_factors(Builder(module, node))
+        if layer is not None and factors is not None and _scale(Builder(module, layer), *factors):
+            node.replace_all_uses_with(node.args[0])
+            module.graph.erase_node(node)
+    module.graph.eliminate_dead_code()
+    module.recompile()
 
 
-def _as_parameter(module: GraphModule, constant: Node) -> None:
-    if constant.op != "get_attr":
-        return
-    path, _, name = str(constant.target).rpartition(".")
-    owner = module.get_submodule(path)
-    if name in dict(owner.named_buffers(recurse=False)):
-        value = owner.get_buffer(name)
-        delattr(owner, name)
-        owner.register_parameter(name, torch.nn.Parameter(value, requires_grad=False))
+def _layer_before(norm: Node) -> Node | None:
+    """The layer whose outputs are the channels of `norm`, if nothing else reads what it gives. Of a linear
+    layer a view may make one dimension of those before the last."""
+    layer: Any = norm.args[0]
+    while layer.target in _VIEWS and len(layer.users) == 1:
+        inner, outer = shape_of(layer.args[0]), shape_of(layer)
+        if not inner or not outer or inner[-1] != outer[-1]:
+            return None
+        layer = layer.args[0]
+    if len(layer.users) != 1:
+        return None
+    if layer.target is _aten.linear.default:
+        is_layer = len(shape_of(norm) or ()) == 2
+    else:
+        is_layer = layer.target in _CONVOLUTIONS and layer is norm.args[0]
+    return layer if is_layer else None
+
+
+def _scale(build: Builder, a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Let a layer give a x + b in the place of x; whether its weights are constant."""
+    args = build.arguments()
+    weight, bias = build.value(args["weight"]), build.value(args["bias"])
+    if weight is None or (bias is None and args["bias"] is not None):
+        return False
+    ones = [1] * (weight.dim() - 2)
+    if build.node.target in _TRANSPOSED:  # [inputs, outputs of a group, *window]
+        groups = args["groups"]
+        apart = weight.reshape(groups, -1, *weight.shape[1:])
+        scaled = (apart * a.reshape(groups, 1, -1, *ones)).reshape(weight.shape)
+    else:
+        scaled = weight * a.reshape(-1, 1, *ones)
+    args["weight"] = build.constant(scaled)
+    args["bias"] = build.constant(b if bias is None else bias * a + b)
+    build.node.args, build.node.kwargs = tuple(args.values()), {}
+    return True
 
 
 def _batch_norm(build: Builder) -> Node | None:
@@ -53,10 +94,6 @@ def _batch_norm(build: Builder) -> Node | None:
     if shape is None or not 2 <= len(shape) <= 4 or factors is None:
         return None
     a, b = factors
-    if len(shape) == 2:
-        folded = _into_linear(build, source, a, b)
-        if folded is not None:
-            return folded
     return _per_channel(build, source, shape, a, build.constant(b))
 
 
@@ -70,8 +107,6 @@ def channel_factors(build: Builder) -> tuple[torch.Tensor, torch.Tensor] | None:
     a = torch.rsqrt(var + args["eps"]) * (1 if weight is None else weight)
     return a, (0 if bias is None else bias) - mean * a
 
-
-_RESHAPES = (_aten.view.default, _aten.reshape.default)
 
 # Bands of one convolution, whose weights are stored for each.
 _MOST_BANDS = 16
@@ -177,33 +212,6 @@ def _prelu(build: Builder) -> Node | None:
     negative = build(_aten.clamp.default, build(_aten.clone.default, args["self"]), None, 0.0)
     scaled = _per_channel(build, negative, shape, weight.expand(shape[1]), None)
     return build(_aten.add.Tensor, build(_aten.relu.default, args["self"]), scaled)
-
-
-def _into_linear(build: Builder, source: Any, a: torch.Tensor, b: torch.Tensor) -> Node | None:
-    """a x + b of a linear layer's results, also where a view made one dimension of those before the last."""
-    views: list[Node] = []
-    while source.target in (*_RESHAPES, _aten.flatten.using_ints) and len(source.users) == 1:
-        inner, outer = shape_of(source.args[0]), shape_of(source)
-        if not inner or not outer or inner[-1] != outer[-1]:
-            return None
-        views.append(source)
-        source = source.args[0]
-    if source.target is not _aten.linear.default or len(source.users) != 1:
-        return None
-    weight = build.value(source.args[1])
-    before = build.value(source.args[2]) if len(source.args) > 2 else None
-    if weight is None:
-        return None
-    bias = b if before is None else b + before * a
-    result = build(
-        _aten.linear.default,
-        source.args[0],
-        build.constant(weight * a[:, None]),
-        build.constant(bias),
-    )
-    for view in reversed(views):
-        result = build(view.target, result, *view.args[1:], **view.kwargs)
-    return result
 
 
 TABLE: Table = {_aten.batch_norm.default: _batch_norm, _aten.prelu.default: _prelu}

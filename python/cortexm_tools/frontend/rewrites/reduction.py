@@ -74,17 +74,26 @@ def _softmax(build: Builder) -> Node | None:
     dim = int(args["dim"]) % len(shape)
     if shape[dim] == 1:
         return build.constant(torch.ones(shape))
-    if dim == len(shape) - 1:
-        if not looks_like_an_image(shape):
+    if math.prod(shape[dim + 1 :]) == 1:  # its rows lie one behind the other
+        if dim == len(shape) - 1 and not looks_like_an_image(shape):
             return None
-        rows = build(_aten.reshape.default, args["self"], [shape[0] * shape[2], *shape[1::2]])
-        return build(_aten.reshape.default, build(_aten.softmax.int, rows, -1), list(shape))
+        return _shares_of_rows(build, args["self"], shape, shape[dim])
     order = [d for d in range(len(shape)) if d != dim] + [dim]
     moved = build(_aten.permute.default, args["self"], order)
     moved = build(_aten.clone.default, moved, memory_format=torch.contiguous_format)
-    result = build(_aten.softmax.int, moved, -1)
+    size = [shape[d] for d in order]
+    if looks_like_an_image(size):
+        result = _shares_of_rows(build, moved, size, shape[dim])
+    else:
+        result = build(_aten.softmax.int, moved, -1)
     back = [order.index(d) for d in range(len(shape))]
     return build(_aten.permute.default, result, back)
+
+
+def _shares_of_rows(build: Builder, x: Node, shape: Sequence[int], length: int) -> Node:
+    """Of rows that lie one behind the other."""
+    rows = build(_aten.reshape.default, x, [math.prod(shape) // length, length])
+    return build(_aten.reshape.default, build(_aten.softmax.int, rows, -1), list(shape))
 
 
 def looks_like_an_image(shape: Sequence[int]) -> bool:

@@ -66,7 +66,11 @@ class Maker:
 
         def value(node: Node) -> Any:
             constant = self.build.value(node)
-            return node.meta["val"] if constant is None else mode.from_tensor(constant)
+            return (
+                node.meta["val"]
+                if constant is None
+                else mode.from_tensor(constant, static_shapes=True)
+            )
 
         with mode, torch.no_grad():
             made.meta["val"] = target(*torch.fx.map_arg(args, value))
