@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...documents import read_text
 from ...errors import CortexMError, did_you_mean
 from ...options.sizes import parse_size
 
@@ -103,11 +104,7 @@ def read_linker_script(path: Path) -> tuple[Memory, ...] | None:
     Raises:
         CortexMError: it cannot be read, or says nothing of memories.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise CortexMError(f"cannot read: {reason}", where=str(path)) from None
+    text = read_text(path)
     text = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
     if re.search(r"INCLUDE\s+\"?sections\.ld", text):
         return None
