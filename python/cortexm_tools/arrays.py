@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import IO, TypeVar
 
 import numpy as np
 
+from .documents import opened
 from .errors import CortexMError, printable
 from .ir import Array
 
@@ -56,13 +58,13 @@ def read_npz(path: Path, names: Iterable[str]) -> dict[str, Array]:
     wanted = set(names)
 
     def read() -> dict[str, Array]:
-        with zipfile.ZipFile(path) as archive:
+        with opened(path) as file, zipfile.ZipFile(file) as archive:
             found = {}
             for member in archive.infolist():
                 name = member.filename.removesuffix(".npy")
                 if name in wanted and name != member.filename:
-                    with archive.open(member) as file:
-                        found[name] = _array(file, member.file_size, f"{path}: {name}")
+                    with archive.open(member) as entry:
+                        found[name] = _array(entry, member.file_size, f"{path}: {name}")
             return found
 
     return _reading(path, read)
@@ -76,8 +78,8 @@ def read_npy(path: Path) -> Array:
     """
 
     def read() -> Array:
-        with path.open("rb") as file:
-            return _array(file, path.stat().st_size, str(path))
+        with opened(path) as file:
+            return _array(file, os.fstat(file.fileno()).st_size, str(path))
 
     return _reading(path, read)
 
@@ -94,7 +96,7 @@ def npz_bytes(arrays: dict[str, Array]) -> bytes:
 
 
 def _names(path: Path) -> tuple[str, ...]:
-    with zipfile.ZipFile(path) as archive:
+    with opened(path) as file, zipfile.ZipFile(file) as archive:
         return tuple(
             name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")
         )
@@ -103,8 +105,6 @@ def _names(path: Path) -> tuple[str, ...]:
 def _reading(path: Path, read: Callable[[], _T]) -> _T:
     try:
         return read()
-    except OSError as error:
-        raise CortexMError(f"cannot read: {error.strerror or error}", where=str(path)) from None
     except CortexMError:
         raise
     except Exception:  # numpy parses headers as Python's source, which fails in many ways

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .documents import MOST_BYTES, read_file
 from .errors import CortexMError, did_you_mean, named
 from .frontend.load.builtin import builtin_file, builtin_names
 from .frontend.load.script import as_script
@@ -178,10 +180,7 @@ def load_program(
         )
     if model_input is not None:
         raise CortexMError(f"a {path.suffix} takes no example inputs", where=str(path))
-    try:
-        pte = path.read_bytes()
-    except OSError as error:
-        raise CortexMError(f"cannot read: {error.strerror}", where=str(path)) from None
+    pte = read_file(path, MOST_BYTES)
     vectors: tuple[TestVector, ...] = ()
     if path.suffix == ".bpte" or is_bundle(pte):
         with named(str(path)):
@@ -236,19 +235,15 @@ def _with_patterns(loaded: LoadedModel, patterns: tuple[Pattern, ...] | None) ->
 
 
 def _sidecar_layers(path: Path, pte: bytes) -> tuple[NamedLayer, ...]:
-    """The layers that the file beside a .pte names; () if there is none that can be read."""
-    try:
-        return layers_from_json(path.read_bytes(), pte)
-    except OSError:
-        return ()
+    """The layers that the file beside a .pte names; () if there is none."""
+    return layers_from_json(read_file(path), pte) if os.path.exists(path) else ()
 
 
 def _report_quality(path: Path, pte: bytes) -> dict[str, Any] | None:
     """What was measured when the .pte was made, from the report beside it."""
-    try:
-        return stored_quality(path.read_bytes(), hashlib.sha256(pte).hexdigest())
-    except OSError:
+    if not os.path.exists(path):
         return None
+    return stored_quality(read_file(path), hashlib.sha256(pte).hexdigest())
 
 
 def _unknown(path: Path) -> CortexMError:

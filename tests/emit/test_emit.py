@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cortexm_tools.emit import EmitOptions, emit
+from cortexm_tools.emit import EmitOptions, Sample, cwriter, emit, emit_samples
 from cortexm_tools.emit.cwriter import c_float, c_int, c_string
 from cortexm_tools.emit.files import write_files
+from cortexm_tools.emit.weights import blob_text
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.options.arena import CallerArena, SharedArena
@@ -133,6 +134,37 @@ def test_poison_in_bands() -> None:
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False))
 def test_floats_read_back(value: float) -> None:
     assert np.float32(float.fromhex(c_float(value).removesuffix("f"))) == np.float32(value)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "u1", "i1", "i2", "i4", "i8", "f4"])
+def test_lines_are_the_same_in_blocks_of_any_size(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = np.random.default_rng(1).integers(0, 256, 2400, np.uint8).view(dtype)
+    values = values[: len(values) - 1]
+    with np.errstate(invalid="ignore"):
+        lines = cwriter.array_lines(values)
+    words = " ".join(lines).replace(",", " , ").split(" , ")
+    assert [word.strip() for word in words if word.strip()] == cwriter._words(values)
+    assert all(line.startswith("    ") and line.endswith(",") for line in lines)
+    assert max(map(len, lines)) <= 100 and len(lines[0]) + len(lines[1].split(",")[0]) > 98
+    for size in (1, 2, 63, 1000, len(values)):
+        monkeypatch.setattr(cwriter, "_BLOCK", size)
+        assert cwriter.array_lines(values) == lines
+
+
+def test_what_is_too_large_for_a_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cwriter, "MOST_WRITTEN", 8)
+    with pytest.raises(
+        CortexMError, match="table of constants has 580 bytes, .* at most 8"
+    ) as error:
+        tiny_files()
+    assert "WEIGHTS partition" in error.value.hint and error.value.where == "tiny"
+    assert "tiny_weights.c" not in tiny_files(weights_apart=True)
+    with pytest.raises(CortexMError, match="set of samples has 9 bytes"):
+        emit_samples(EmitOptions("net", "", ""), [Sample(b"12345", b"6789", 1)])
+    with pytest.raises(CortexMError, match="program has 9 bytes"):
+        blob_text(EmitOptions("net", "", ""), "net_pte", bytes(9))
 
 
 def test_integer_limits_are_legal_c() -> None:

@@ -397,3 +397,57 @@ def test_formats_are_those_of_the_option(capsys: pytest.CaptureFixture[str]) -> 
         main(["export", "--help"])
     said = capsys.readouterr().out
     assert "{" + ",".join(FORMATS) + "}" in said.replace("\n", "").replace(" ", "")
+
+
+def test_what_an_old_manifest_names_elsewhere_stays(tmp_path: Path) -> None:
+    folder, files = tmp_path / "out", {"src/a.c": "1", "b.c": "2"}
+    (tmp_path / "far").mkdir()
+    for name in ("far/x", "far/y", "x"):
+        (tmp_path / name).touch()
+
+    def manifest(named: object) -> dict[str, str]:
+        return {**files, "manifest.json": json.dumps({"files": named})}
+
+    write_export(folder, manifest([]))
+    (folder / "link").symlink_to("../far")
+    (folder / "file").symlink_to("../far/y")
+    for name in ("old", "src/old"):
+        (folder / name).touch()
+    names = (
+        "old",
+        "src/old",
+        "link/x",
+        "file",
+        "../x",
+        "../far/x",
+        f"{tmp_path}/x",
+        "link/../../x",
+    )
+    odd = (".", "..", "", "src", "link", "a\0b", "\ud800", "n" * 5000, "old/x", "src/../old")
+    write_export(folder, manifest(dict.fromkeys([*names, *odd], "")))
+    write_export(folder, manifest({}))
+    assert {path.name for path in (tmp_path / "far").iterdir()} == {"x", "y"}
+    left = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert (tmp_path / "x").exists() and left == {*files, "manifest.json"}
+    assert (folder / "link").is_symlink() and (folder / "src").is_dir()
+
+
+@pytest.mark.parametrize("named", ["x", 1, None, [1], [[]], [["a"] * 40] * 40])
+def test_a_folder_with_another_manifest_is_no_export(named: object, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps({"files": named}))
+    with pytest.raises(CortexMError, match="is not empty, and not an export"):
+        write_export(tmp_path, {"manifest.json": "{}"})
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+
+
+def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "way").symlink_to("out")
+    (tmp_path / "out" / "manifest.json").write_text('{"files": {}}')
+    (tmp_path / "out" / "src").symlink_to("../far")
+    with pytest.raises(CortexMError, match="'src' in it is a link"):
+        write_export(tmp_path / "out", {"src/a.c": "", "b.c": ""})
+    assert not list((tmp_path / "far").iterdir()) and not (tmp_path / "out" / "b.c").exists()
+    (tmp_path / "out" / "src").unlink()
+    assert write_export(tmp_path / "way", {"src/a.c": ""}) == 1  # the folder itself may be one

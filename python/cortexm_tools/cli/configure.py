@@ -323,7 +323,7 @@ def _samples(facts: Facts, suffix: str) -> tuple[str, str]:
             f"SAMPLES {count}, but {path.name} holds one: the inputs that it was exported with\n"
             "hint: write SAMPLES 1"
         )
-    if suffix == ".py" and count != "1" and path.exists():
+    if suffix == ".py" and count != "1" and path.is_file():
         # It may come from elsewhere under this name only by a star.
         text = path.read_text(encoding="utf-8", errors="replace")
         if not re.search("EvaluationInputs|import +[*]", text):

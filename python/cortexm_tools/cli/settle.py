@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..compile import CompileOptions, ExecutorchOptions, kernel_choice
+from ..documents import read_file
 from ..errors import CortexMError, printable
 from ..options.memories import parse_regions
 from ..options.names import check_name, name_of_file
@@ -199,14 +200,9 @@ def executorch_options(args: argparse.Namespace) -> ExecutorchOptions | None:
             "is compiled",
             hint="cortexm_add_model(… RUNTIME executorch) does it; see docs/executorch.md",
         )
-    try:
-        data = args.executorch_sizes.read_bytes()
-    except OSError as error:
-        raise CortexMError(
-            f"cannot read: {error.strerror}", where=str(args.executorch_sizes)
-        ) from None
+    sizes = args.executorch_sizes
     return ExecutorchOptions(
-        read_sizes(data, str(args.executorch_sizes)), tuple(args.external_operator)
+        read_sizes(read_file(sizes), str(sizes)), tuple(args.external_operator)
     )
 
 

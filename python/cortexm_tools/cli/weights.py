@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ..compile import compile_program
+from ..documents import MOST_BYTES, read_file
 from ..emit.apart import Apart, Header, difference, read_contract, read_header
 from ..emit.files import write_files
 from ..emit.model import image_of
 from ..errors import CortexMError
 from ..options.arena import parse_arena
+from ..options.names import check_name
 from ..options.precision import parse_quantization
 from ..program import load_program
 from ..target import Target
@@ -25,11 +27,8 @@ from .terminal import show
 def run(args: argparse.Namespace) -> int:
     """Makes the image, or says why the model does not fit the firmware. The status to exit with."""
     where = str(args.firmware)
-    try:
-        contract = read_contract(args.firmware.read_text(encoding="utf-8"), where)
-    except (OSError, UnicodeDecodeError) as error:
-        raise CortexMError(f"cannot read: {error}", where=where) from None
-    name = contract["name"]
+    contract = read_contract(read_file(args.firmware), where)
+    name = check_name(contract["name"])
     settled = _settled(contract["command"], where)
     target = Target.parse(settled.cpu, settled.isa)
     program = load_program(
@@ -91,7 +90,7 @@ def image_text(path: Path) -> str:
     Raises:
         CortexMError: it is none, or damaged.
     """
-    header: Header = read_header(path.read_bytes(), str(path))
+    header: Header = read_header(read_file(path, MOST_BYTES), str(path))
     return (
         f"{header.name}: {header.size:,} B of weights for {header.target}\n"
         f"  abi     {header.abi}\n"

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..documents import DAMAGE, json_of
 from ..errors import CortexMError, printable
 from ..ir import Tensor
 from ..ir.text import tensor_text
@@ -270,20 +271,20 @@ def _text(field: bytes) -> str:
     return printable(field.rstrip(b"\0").decode("utf-8", "replace"))
 
 
-def read_contract(text: str, where: str) -> Mapping[str, Any]:
+def read_contract(text: bytes | str, where: str) -> Mapping[str, Any]:
     """NAME.weights.json of a firmware.
 
     Raises:
         CortexMError: it is something else.
     """
     try:
-        content = json.loads(text)
+        content = json_of(text)
         known = {"name": str, "plan": str, "command": list, "agreed": list, "target": str}
         if content["format"] == FORMAT and all(
             isinstance(content[key], kind) for key, kind in known.items()
         ):
             return dict(content)
-    except (ValueError, KeyError, TypeError):
+    except DAMAGE:
         pass
     raise CortexMError(
         "is not what a build with WEIGHTS partition leaves",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..errors import CortexMError
 from ..ir import Array
 
 _C_TYPES = {
@@ -22,6 +23,8 @@ _C_TYPES = {
 }
 
 _COLUMNS = 97  # of 100, behind the indentation
+MOST_WRITTEN = 1 << 26  # bytes of constants, of a program, or of samples
+_BLOCK = 1 << 14  # elements that are text at one time
 _BYTES = {value: str(int(value)) for value in range(-128, 256)}
 
 
@@ -74,27 +77,49 @@ def c_string(text: str) -> str:
     return '"' + "".join(out) + '"'
 
 
+def check_written(what: str, nbytes: int, name: str, hint: str) -> None:
+    """Raises a CortexMError for more bytes than can be written as C, in five times as many: compilers take a
+    hundred bytes of memory for each."""
+    if nbytes > MOST_WRITTEN:
+        raise CortexMError(
+            f"the {what} has {nbytes:,} bytes, of which at most {MOST_WRITTEN:,} are written as C",
+            where=name,
+            hint=hint,
+        )
+
+
 def array_lines(values: Array) -> list[str]:
     """The elements of an array, comma separated, at most 100 columns a line."""
-    text = "".join([word + ", " for word in _words(values.reshape(-1))])
-    lines = []
+    flat = values.reshape(-1)
+    lines: list[str] = []
+    text = ""
+    for begin in range(0, flat.size, _BLOCK):
+        text += "".join(word + ", " for word in _words(flat[begin : begin + _BLOCK]))
+        text = _break(text, lines, _COLUMNS if begin + _BLOCK < flat.size else 0)
+    return lines or ["   "]
+
+
+def _break(text: str, lines: list[str], rest: int) -> str:
+    """Appends `text` to the lines; what may become a part of the next line, up to `rest` columns, is left."""
     begin = 0
-    while begin < len(text):
+    while len(text) - begin > rest:
         end = text.rfind(", ", begin, begin + _COLUMNS)
         if end < 0:  # one long word
             end = text.index(", ", begin)
         lines.append(f"    {text[begin : end + 1]}")
         begin = end + 2
-    return lines or ["   "]
+    return text[begin:]
 
 
 def _words(flat: Array) -> list[str]:
     """The elements [n] as C constants."""
-    if flat.dtype.kind == "f":
-        return [c_float(value) for value in flat.tolist()]
     if flat.dtype.itemsize == 1:
         return list(map(_BYTES.__getitem__, flat.tolist()))
-    return [c_int(value) for value in flat.tolist()]
+    if flat.dtype.kind != "f":
+        return list(map(c_int, flat.tolist()))
+    if flat.dtype == np.float32 and np.isfinite(flat).all():
+        return [value.hex() + "f" for value in flat.tolist()]
+    return list(map(c_float, flat.tolist()))
 
 
 def braces(values: Sequence[int]) -> str:

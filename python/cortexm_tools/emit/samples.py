@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cwriter import array_lines
+from .cwriter import array_lines, check_written
 from .options import EmitOptions, preamble
 from .ties import build_check
 
@@ -53,7 +53,13 @@ def samples_header_text(options: EmitOptions, samples: list[Sample]) -> str:
 
 
 def samples_text(options: EmitOptions, samples: list[Sample]) -> str:
-    """NAME_samples.c. Arrays are aligned so that they can be read as floats or 64-bit integers."""
+    """NAME_samples.c. Arrays are aligned so that they can be read as floats or 64-bit integers.
+
+    Raises:
+        CortexMError: they are too many for a source.
+    """
+    size = sum(len(sample.data) + len(sample.expected) for sample in samples)
+    check_written("set of samples", size, options.name, "take fewer SAMPLES")
     lines = preamble(options, f"Inputs of model {options.name} with expected outputs.")
     lines += [f'#include "{options.name}_samples.h"', "", *build_check(options), ""]
     for number, sample in enumerate(samples):

@@ -8,7 +8,7 @@ import numpy as np
 from ..options.memories import section_name
 from ..plan import Plan
 from ..plan.types import Constant
-from .cwriter import array_lines, c_comment, c_type
+from .cwriter import array_lines, c_comment, c_type, check_written
 from .options import EmitOptions, preamble
 from .ties import build_check, weights_symbol
 
@@ -42,7 +42,13 @@ def declarations(plan: Plan, options: EmitOptions) -> list[str]:
 
 
 def weights_text(plan: Plan, options: EmitOptions) -> str:
-    """NAME_weights.c."""
+    """NAME_weights.c.
+
+    Raises:
+        CortexMError: the constants are too many for a source.
+    """
+    hint = "WEIGHTS partition writes them as an image beside the firmware"
+    check_written("table of constants", plan.constant_bytes, options.name, hint)
     lines = preamble(
         options,
         f"Constants of model {options.name}: {plan.constant_bytes} bytes.",
@@ -70,7 +76,12 @@ def weights_text(plan: Plan, options: EmitOptions) -> str:
 
 
 def blob_text(options: EmitOptions, name: str, data: bytes) -> str:
-    """A byte array `name` with its size in ``name_size``; aligned as ExecuTorch wants it."""
+    """A byte array `name` with its size in ``name_size``; aligned as ExecuTorch wants it.
+
+    Raises:
+        CortexMError: it is too large for a source.
+    """
+    check_written("program", len(data), options.name, "link it by other means than as C")
     lines = preamble(options, f"{name}: {len(data)} bytes.")
     lines += [
         f'#include "{options.name}.h"',

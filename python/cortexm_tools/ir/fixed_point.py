@@ -305,6 +305,7 @@ def are_blocks(factors: npt.NDArray[np.int32], rescale: Rescale, diff_min: int) 
     return bool(serves.all() and got.min() >= 0 and not is_half.any())
 
 
+@functools.cache
 def folded_softmax_table(rescale: Rescale, diff_min: int) -> npt.NDArray[np.int32] | None:
     """The table that `softmax_rows` takes in place of `softmax_table`, with the same results; None if one
     exponential is such that they may differ, as hardly ever.

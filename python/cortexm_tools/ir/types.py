@@ -188,12 +188,12 @@ class Graph:
     outputs: tuple[int, ...]
     states: tuple[State, ...] = ()
 
-    @property
+    @cached_property
     def given(self) -> tuple[int, ...]:
         """The tensors that have a value before the first operator: inputs and states."""
         return (*self.inputs, *(state.before for state in self.states))
 
-    @property
+    @cached_property
     def kept(self) -> tuple[int, ...]:
         """The tensors that are of use behind the last operator: outputs and new states."""
         return (*self.outputs, *(state.after for state in self.states))

@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from ..documents import DAMAGE, json_of
 from ..errors import printable
 from ..ir.types import Layer
 
@@ -44,13 +45,13 @@ def layers_from_json(text: bytes | str, pte: bytes) -> tuple[NamedLayer, ...]:
     Layer names only make messages better, so nothing here is an error.
     """
     try:
-        document = json.loads(text)
+        document = json_of(text)
         if document["format"] != FORMAT:
             return ()
         if document["pte_sha256"] != hashlib.sha256(pte).hexdigest():
             return ()
         return tuple((_name(call["op"]), _layer(call)) for call in document["kernel_calls"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except DAMAGE:
         return ()
 
 

@@ -8,11 +8,11 @@ with its values r in the float model and q in the quantized one, over all elemen
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Any
 
+from ..documents import DAMAGE, json_of
 from .noise import Noise
 from .rounded import Rounded
 
@@ -258,12 +258,12 @@ def stored_quality(text: str | bytes, digest: str) -> dict[str, Any] | None:
     says that nothing was measured.
     """
     try:
-        report = json.loads(text)
+        report = json_of(text)
         if report["program_sha256"] != digest:
             return None
         data: dict[str, Any] = report["quality"]
         quality_line(data)
         layer_rows(data)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except DAMAGE:
         return None
     return None if "not_measured" in data else data

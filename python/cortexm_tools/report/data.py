@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,8 @@ def report_data(
     work: dict[str, dict[str, int]] = {}
     layers = []
     read = readers(plan)
+    sizes = {constant.name: constant.nbytes for constant in plan.constants}
+    held = sorted(plan.buffers, key=lambda buffer: buffer.offset)
     for number, step in enumerate(plan.steps):
         kind = precision(step.op, graph)
         macs = sum(call.macs for call in step.calls)
@@ -97,7 +99,9 @@ def report_data(
         for op in step.ops:
             one = work.setdefault(precision(op, graph), {"operators": 0, "macs": 0})
             one["operators"] += 1
-        layers.append(_layer(plan, number, step, kind, macs) | {"reads": read[number]})
+        there = [b for b in held if b.first <= number <= b.last]
+        entry = _layer(plan, number, step, kind, macs, sizes, there)
+        layers.append(entry | {"reads": read[number]})
     return {
         "format": FORMAT,
         "name": name,
@@ -179,11 +183,23 @@ def _state(plan: Plan, state: State) -> dict[str, Any]:
     return entry | {"name": state.name, "offset": entry["offset"] - plan.arenas[-1].base}
 
 
-def _layer(plan: Plan, number: int, step: Step, kind: str, macs: int) -> dict[str, Any]:
+def _layer(
+    plan: Plan,
+    number: int,
+    step: Step,
+    kind: str,
+    macs: int,
+    sizes: Mapping[str, int],
+    held: Sequence[Buffer],
+) -> dict[str, Any]:
+    """A layer of the report.
+
+    Args:
+        sizes: of the constants.
+        held: the buffers that live in its step, by their offsets.
+    """
     op, graph = step.op, plan.graph
-    sizes = {constant.name: constant.nbytes for constant in plan.constants}
     scratch = plan.buffers[plan.scratch_of[number]].nbytes if number in plan.scratch_of else 0
-    held = [b for b in plan.buffers if b.first <= number <= b.last]
     live = _live_bytes(held)
     return {
         "index": number,
@@ -223,9 +239,9 @@ def _moved(call: Call) -> int:
 
 
 def _live_bytes(buffers: Iterable[Buffer]) -> int:
-    """Bytes of the arena that some buffers take, those that they share once."""
+    """Bytes of the arena that some buffers, by their offsets, take; those that they share once."""
     total, end = 0, 0
-    for buffer in sorted(buffers, key=lambda b: b.offset):
+    for buffer in buffers:
         stop = buffer.offset + buffer.nbytes
         total += max(0, stop - max(end, buffer.offset))
         end = max(end, stop)

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..documents import DAMAGE, json_of, read_file
 from ..errors import CortexMError
 
 FORMAT = 1
@@ -71,7 +71,9 @@ def read_report(path: Path, bench: Path | None = None) -> Report:
         _check_format(counted, bench)
         if "layers" not in counted or "program_sha256" not in counted:
             raise CortexMError("is no measurement of this tool", where=str(bench), hint=hint)
-        if not same_plan(data, counted):
+        with damaged(Path(f"{path}, {bench}")):
+            is_same = same_plan(data, counted)
+        if not is_same:
             if given:
                 raise CortexMError(
                     f"counts another plan than that of {path}",
@@ -87,7 +89,7 @@ def damaged(path: Path) -> Iterator[None]:
     """What is missing in a report, or of another kind, is a sentence."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+    except DAMAGE:
         raise _not_a_report(path, _GIVE) from None
 
 
@@ -104,10 +106,8 @@ def same_plan(report: dict[str, Any], bench: dict[str, Any]) -> bool:
 
 def _read(path: Path, hint: str) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CortexMError(f"cannot read: {error.strerror}", where=str(path)) from None
-    except (ValueError, RecursionError):
+        data = json_of(read_file(path))
+    except ValueError:
         raise _not_a_report(path, hint) from None
     if not isinstance(data, dict):
         raise _not_a_report(path, hint)

@@ -9,12 +9,12 @@ fitted class by class, of which a handful of sums says too little.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..documents import DAMAGE, json_of, read_file
 from ..errors import CortexMError
 from ..report import table
 from ..target import CORES, Core, Cost
@@ -22,6 +22,7 @@ from .cycles import estimate
 from .measured import read_measurement
 
 FORMAT, VERSION = "cortexm-costs", 1
+_MOST = 1e15  # instructions, or cycles of one
 _MARGIN = 0.3  # of one measurement; half of it of two, and so on
 _LEAST_MARGIN = 0.03
 
@@ -74,7 +75,7 @@ def point_of(data: Mapping[str, Any], where: str) -> Point:
     cycles, mix = data.get("cycles"), data.get("mix")
     if not isinstance(cycles, int) or cycles <= 0:
         raise CortexMError("has no cycles: the board had no counter", where=where)
-    if not isinstance(mix, dict) or not all(isinstance(n, (int, float)) for n in mix.values()):
+    if not isinstance(mix, dict) or not all(map(_is_count, mix.values())):
         raise CortexMError(
             "does not say which instructions were executed",
             where=where,
@@ -149,21 +150,26 @@ def read_costs(path: Path) -> dict[Core, dict[str, Cost]]:
         CortexMError: it is no such file.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json_of(read_file(path))
         if data["format"] != FORMAT or data["version"] != VERSION:
             raise ValueError
-        return {
-            Core(name): {
-                str(kind): (float(low), float(high)) for kind, (low, high) in row["cycles"].items()
-            }
-            for name, row in data["cores"].items()
-        }
-    except OSError as error:
-        raise CortexMError(f"cannot read: {error.strerror}", where=str(path)) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+        return {Core(name): _costs(row["cycles"]) for name, row in data["cores"].items()}
+    except DAMAGE:
         raise CortexMError(
             "has no costs", where=str(path), hint="cortexm calibrate --out writes them"
         ) from None
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value < _MOST
+
+
+def _costs(cycles: Mapping[str, Any]) -> dict[str, Cost]:
+    """Raises a ValueError or another of DAMAGE for what are no costs."""
+    found = {kind: (float(low), float(high)) for kind, (low, high) in cycles.items()}
+    if "alu" not in found or not all(0 <= low <= high < _MOST for low, high in found.values()):
+        raise ValueError
+    return found
 
 
 def calibration_text(fits: Sequence[Fit]) -> str:

@@ -7,7 +7,6 @@ docs/boards.md describes the file. Whoever changes it so that older readers misr
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from statistics import median
 from typing import Any
 
 from ..compile import CompileOptions, compile_program, memory_bytes, write_compiled
+from ..documents import json_of, read_file
 from ..errors import CortexMError
 from ..ir.interpreter import run_sequence
 from ..paths import data_root
@@ -215,9 +215,7 @@ def read_measurement(path: Path) -> dict[str, Any]:
         CortexMError: it is not one, or of another version.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CortexMError(f"cannot read: {error.strerror}", where=str(path)) from None
+        data = json_of(read_file(path))
     except ValueError:
         data = None
     if not isinstance(data, dict) or data.get("format") != FORMAT:

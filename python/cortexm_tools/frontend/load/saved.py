@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What torch.save and torch.export.save wrote: whole modules and exported programs as models, and example
-inputs (`--model_input`)."""
+"""What torch.save and torch.export.save wrote: whole modules, which run code, exported programs as models,
+and example inputs (`--model_input`), which do not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ...errors import CortexMError
+from ...errors import CortexMError, printable
 from ..origin.places import first_line
 from ..quiet import import_executorch, quiet
 from .depend import tool_files
@@ -44,31 +44,37 @@ def load_saved(path: Path, model_input: Path | None, calibration: Path | None) -
 
 def load_exported(path: Path, model_input: Path | None, calibration: Path | None) -> LoadedModel:
     """A program saved with ``torch.export.save(program, path)``, with the inputs that it was exported with.
+    Nothing in the file runs.
 
     Raises:
-        CortexMError: it cannot be loaded, or its inputs are not known or no tensors in order.
+        CortexMError: it cannot be loaded, could run code, or its inputs are not known or no tensors in order.
     """
     import_executorch()  # a quantized program has operators of its own
+    from .archive import load_archive
+
+    def load() -> tuple[torch.nn.Module, Any, list[str]]:
+        program = load_archive(path.read_bytes(), str(path))
+        inputs, named = program.example_inputs or (None, {})
+        return program.module(check_guards=False), inputs, list(map(str, named))
+
     with quiet():
-        program = _loaded(path, lambda: torch.export.load(path))
+        module, inputs, named = _loaded(path, load)
     if model_input is not None:
         example = saved_inputs(model_input)
-    elif program.example_inputs is None:
+    elif inputs is None:
         raise CortexMError(
             "an exported program without its example inputs",
             where=str(path),
             hint="give them with --model_input FILE.pt",
         )
+    elif named:
+        raise CortexMError(
+            f"takes its inputs by name: {printable(', '.join(named))}",
+            where=str(path),
+            hint="export the module with all inputs in order: torch.export.export(module, (x, …))",
+        )
     else:
-        inputs, named = program.example_inputs
-        if named:
-            raise CortexMError(
-                f"takes its inputs by name: {', '.join(named)}",
-                where=str(path),
-                hint="export the module with all inputs in order: torch.export.export(module, (x, …))",
-            )
         example = example_sample(inputs, path.name)
-    module = program.module(check_guards=False)
     return _model(path, module, example, [model_input] if model_input else [], calibration)
 
 
@@ -123,5 +129,7 @@ def _loaded(path: Path, load: Callable[[], Any]) -> Any:
         raise CortexMError("no such file", where=str(path))
     try:
         return load()
+    except CortexMError:
+        raise
     except Exception as error:  # pickle, zip and import errors of many kinds
         raise CortexMError(f"cannot load: {first_line(error)}", where=path.name) from error

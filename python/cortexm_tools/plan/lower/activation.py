@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from ...ir import DType, Op, Tensor, ops
+from ...ir import Attrs, DType, Op, Tensor, ops
 from ...ir.fixed_point import (
     folded_softmax_table,
     lowest_difference,
@@ -61,13 +62,27 @@ def _column_fields(select: Selector, op: Op, dim: int) -> dict[str, Field]:
     }
 
 
-def _are_alike(select: Selector, softmaxes: Sequence[Op], columns: Mapping[str, Field]) -> bool:
+def _are_alike(select: Selector, kind: type[ops.Softmax | ops.WideSoftmax]) -> bool:
     """Whether all have as many columns, of as many elements."""
-    return all(
-        _column_fields(select, op, op.attrs.dim) == columns
-        for op in softmaxes
-        if isinstance(op.attrs, ops.Softmax | ops.WideSoftmax)
-    )
+
+    def find() -> bool:
+        columns = [
+            _column_fields(select, op, op.attrs.dim)
+            for op in select.all(kind)
+            if isinstance(op.attrs, kind)
+        ]
+        return all(each == columns[0] for each in columns)
+
+    return select.in_all(f"{kind.__name__} alike", find)
+
+
+def _elements_by_table(select: Selector) -> Counter[Attrs]:
+    """The elements of all softmaxes with one table."""
+    found: Counter[Attrs] = Counter()
+    for op in select.all(ops.Softmax):
+        assert isinstance(op.attrs, ops.Softmax)
+        found[replace(op.attrs, dim=0)] += select.tensor(op.outputs[0]).numel
+    return found
 
 
 FEW_ELEMENTS = "softmax_of_few_elements"
@@ -88,18 +103,14 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
         "diff_min": max(attrs.diff_min, lowest_difference(attrs.rescale)),
     }
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    of_table = sum(
-        select.tensor(other.outputs[0]).numel
-        for other in select.all(ops.Softmax)
-        if isinstance(other.attrs, ops.Softmax) and replace(other.attrs, dim=attrs.dim) == attrs
-    )
+    of_table = select.in_all("softmax tables", lambda: _elements_by_table(select))
     factors = softmax_factors(attrs.rescale, attrs.diff_min)
     folded = folded_softmax_table(attrs.rescale, attrs.diff_min)
     blocks = softmax_blocks(attrs.rescale, attrs.diff_min)
     facts = {
-        **_softmax_facts(select, fields, of_table),
+        **_softmax_facts(select, fields, of_table[replace(attrs, dim=0)]),
         "is_single": len(select.all(ops.Softmax)) == fields["outer"] == fields["inner"] == 1,
-        "are_alike": _are_alike(select, select.all(ops.Softmax), columns),
+        "are_alike": _are_alike(select, ops.Softmax),
         "factor_bytes": math.inf if factors is None else factors.nbytes,
         "has_blocks": blocks is not None,
         "folded_bytes": math.inf if folded is None else folded.nbytes,
@@ -147,7 +158,7 @@ def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call
         **_softmax_facts(select, fields, of_size),
         "is_single": len(select.all(ops.WideSoftmax)) == fields["outer"] == fields["inner"] == 1,
         "is_alone": is_alone,
-        "are_alike": _are_alike(select, select.all(ops.WideSoftmax), columns),
+        "are_alike": _are_alike(select, ops.WideSoftmax),
         "all_rows": all_rows,
         "are_pairs": are_pairs,
     }

@@ -79,6 +79,15 @@ def _functions(select: Selector, op: Op) -> tuple[Affine | None, Affine | None]:
     return select.once(find, op)
 
 
+def _additions(select: Selector) -> list[Op]:
+    """Those of int8."""
+    return [op for op in select.all(ops.Add) if select.tensor(op.outputs[0]).dtype is DType.S8]
+
+
+def _all_are_fine(select: Selector) -> bool:
+    return all(_functions(select, each)[1] is not None for each in _additions(select))
+
+
 @lowers(ops.Add)
 def _add(select: Selector, attrs: ops.Add, op: Op) -> list[Call]:
     """The finer function is taken where all additions of the graph have one, which then share a kernel, and
@@ -87,18 +96,17 @@ def _add(select: Selector, attrs: ops.Add, op: Op) -> list[Call]:
     fields = _periods(select, op) | _scalars(attrs)
     if out.dtype is DType.S16:
         return _on_codes(select, op, _without_zero_points(fields), out.dtype.value)
-    others = [
-        each for each in select.all(ops.Add) if select.tensor(each.outputs[0]).dtype is DType.S8
-    ]
     affine, fine = _functions(select, op)
     is_fine = fine is not None
     if affine is not None:
-        is_fine = is_fine and all(_functions(select, each)[1] is not None for each in others)
+        is_fine = is_fine and select.in_all("fine", lambda: _all_are_fine(select))
     facts = {
         **fields,
         "is_affine": affine is not None,
         "is_affine_fine": is_fine,
-        "are_alike": all(_are_alike(select, each) for each in others),
+        "are_alike": select.in_all(
+            "alike", lambda: all(_are_alike(select, each) for each in _additions(select))
+        ),
     }
     kernel = select.kernel(op.kind, out.dtype.value, op, facts)
     if kernel.op == "add_affine" and _is_in_short_runs(fields):

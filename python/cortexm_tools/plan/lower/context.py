@@ -118,7 +118,7 @@ class Lowerings:
         # By the first result of an operator, which no other one makes.
         self._lowered: dict[tuple[int, frozenset[str]], Lowered] = {}
         self._variants: dict[int, frozenset[str]] = {}
-        self._facts: dict[int, Any] = {}
+        self._facts: dict[int | str, Any] = {}
         self._convolving: dict[frozenset[str], frozenset[str]] = {}
         self._multiplying: dict[frozenset[str], frozenset[str]] = {}
 
@@ -176,11 +176,11 @@ class Lowerings:
         calls = (call for op in some for call in self.lower(op, without).calls)
         return frozenset(call.kernel.symbol for call in calls)
 
-    def once(self, op: Op, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives the first time that it is asked for an operator."""
-        if op.outputs[0] not in self._facts:
-            self._facts[op.outputs[0]] = find()
-        found: _Fact = self._facts[op.outputs[0]]
+    def once(self, key: int | str, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives the first time that it is asked for a tensor, or for a word."""
+        if key not in self._facts:
+            self._facts[key] = find()
+        found: _Fact = self._facts[key]
         return found
 
 
@@ -341,11 +341,17 @@ class Selector:
 
     def once(self, find: Callable[[], _Fact], op: Op | None = None) -> _Fact:
         """What `find` gives of the operator, or another one, which is the same whatever kernels are taken."""
-        return self._lowerings.once(op or self._op, find)
+        return self._lowerings.once((op or self._op).outputs[0], find)
+
+    def in_all(self, word: str, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives of all operators, under a word of its own, whatever kernels are taken."""
+        return self._lowerings.once(word, find)
 
     def all(self, kind: type[Attrs]) -> list[Op]:
         """All operators of a kind in the graph."""
-        return [op for op in self._lowerings.ops if isinstance(op.attrs, kind)]
+        return self.in_all(
+            kind.__name__, lambda: [op for op in self._lowerings.ops if isinstance(op.attrs, kind)]
+        )
 
     def kernel(
         self, name: str, types: str | tuple[str, ...], op: Op, facts: Facts | None = None

@@ -12,7 +12,7 @@ A table is flash: it must save instructions for its bytes, unless one of the ope
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,13 +74,15 @@ def fuse_functions(graph: Graph, target: Target, *, may_grow: bool = True) -> Gr
         found = _follow(op, graph, made_by, known)
         if found is not None:
             known[op.outputs[0]] = found
+    places = {index: number for number, op in enumerate(graph.ops) for index in op.outputs}
+    kept = frozenset(graph.kept)
     tables: dict[int, Array] = {}
     gone: set[int] = set()
     for op in reversed(graph.ops):
         index = op.outputs[0]
         if index not in known or index in gone or graph.tensors[index].dtype is not DType.S8:
             continue
-        inner = _inner(op, graph, read_by, known)
+        inner = _inner(op, graph, places, kept, read_by, known)
         if _pays([op, *inner], graph.tensors[index].numel, target, may_grow):
             tables[index] = known[index].values
             gone.update(each.outputs[0] for each in inner)
@@ -165,19 +167,29 @@ def _lies_alike(x: Tensor, out: Tensor) -> bool:
 
 
 def _inner(
-    end: Op, graph: Graph, read_by: Mapping[int, list[Op]], known: Mapping[int, _Function]
+    end: Op,
+    graph: Graph,
+    places: Mapping[int, int],
+    kept: Set[int],
+    read_by: Mapping[int, list[Op]],
+    known: Mapping[int, _Function],
 ) -> list[Op]:
-    """The operators that nobody needs but `end`, whose result becomes a table."""
+    """The operators that nobody needs but `end`, whose result becomes a table; the last ones first, so
+    that the readers of each are known."""
     of, within = known[end.outputs[0]].of, {end.outputs[0]}
-    found = []
-    for op in reversed(graph.ops[: graph.ops.index(end)]):
+    found: list[Op] = []
+    before = {places[i] for i in end.inputs if i in places}
+    while before:
+        number = max(before)
+        before.remove(number)
+        op = graph.ops[number]
         index = op.outputs[0]
-        if index in graph.kept or index not in known or known[index].of != of:
+        if index in kept or index not in known or known[index].of != of:
             continue
-        readers = {reader.outputs[0] for reader in read_by.get(index, ())}
-        if readers and readers <= within:
+        if {reader.outputs[0] for reader in read_by[index]} <= within:
             within.add(index)
             found.append(op)
+            before |= {places[i] for i in op.inputs if i in places}
     return found
 
 

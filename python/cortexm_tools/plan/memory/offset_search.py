@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from ..types import Buffer
 
@@ -46,13 +47,22 @@ class Problem:
     def __init__(self, buffers: tuple[Buffer, ...], apart: list[dict[int, int]]) -> None:
         self.buffers = buffers
         self.apart = apart
-        self.pairs: list[Pair] = sorted(
-            (i, j, up, apart[j][i])
-            for i, others in enumerate(apart)
+        self.aligns = [buffer.align for buffer in buffers]
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """In order."""
+        return sorted(
+            (i, j, up, self.apart[j][i])
+            for i, others in enumerate(self.apart)
             for j, up in others.items()
             if i < j
         )
-        self.aligns = [buffer.align for buffer in buffers]
+
+    @property
+    def count(self) -> int:
+        """How many pairs there are."""
+        return sum(map(len, self.apart)) // 2
 
     @classmethod
     def of(cls, buffers: tuple[Buffer, ...], distances: Distances) -> Problem:

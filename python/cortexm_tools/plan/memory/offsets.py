@@ -118,12 +118,12 @@ def _place(
     # Small buffers seldom matter: if they fit around the best placement of the large ones, it is the
     # best of all. Nor do most steps: what is solved where the arena is highest often fits the others.
     # If nothing does, all that can matter is solved.
-    core, others = problem.core(bound)
+    core, others = problem.core(bound) if size > bound else ([], [])
     chosen, reach = _large(buffers, bound), -1
     while size > bound and reach < MOST_REACH:
         chosen = sorted({*chosen} & {*core})
         part = problem.part(chosen)
-        if len(part.pairs) > MOST_PAIRS:
+        if part.count > MOST_PAIRS:
             break
         guess, at_most = part.greedy({})
         if size < at_most:

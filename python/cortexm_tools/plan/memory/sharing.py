@@ -40,6 +40,8 @@ def share_memory(
     }
     last = last_uses(graph)
     last.update(dict.fromkeys(written, len(graph.ops)))
+    visible, outside = frozenset(graph.kept), set(graph.given)
+    sizes = {i: graph.tensors[i].nbytes for i in graph.given}  # of what shares the memory of each
     for step, op in enumerate(graph.ops):
         for out in op.outputs:
             group[out] = states.get(out, out)
@@ -49,21 +51,20 @@ def share_memory(
             pass
         elif is_alias(op, graph) and _is_read_late(op, step, group, last, written):
             pass
-        elif is_alias(op, graph) and _may_alias(op, graph, group):
+        elif is_alias(op, graph) and not (
+            op.outputs[0] in visible and group[op.inputs[0]] in outside
+        ):
             group[op.outputs[0]] = group[op.inputs[0]]
         elif op.attrs.traits.overwrites is not Operands.NONE:
-            target = _dying_operand(op, graph, group, last, step)
+            target = _dying_operand(op, graph, group, last, step, sizes)
             if target is not None:
                 group[op.outputs[0]] = target
         root = group[op.outputs[0]]
         last[root] = max(last[root], last[op.outputs[0]])
+        outside |= {group[out] for out in op.outputs if out in visible}
+        for out in op.outputs:
+            sizes[group[out]] = max(sizes.get(group[out], 0), graph.tensors[out].nbytes)
     return group
-
-
-def _may_alias(op: Op, graph: Graph, group: dict[int, int]) -> bool:
-    outside = {group[i] for i in graph.given}
-    outside.update(group[i] for i in graph.kept if i in group and i != op.outputs[0])
-    return not (op.outputs[0] in graph.outputs and group[op.inputs[0]] in outside)
 
 
 def _is_read_late(
@@ -90,7 +91,12 @@ def overwrites_in_place(op: Op, graph: Graph, operand: int) -> bool:
 
 
 def _dying_operand(
-    op: Op, graph: Graph, group: dict[int, int], last: dict[int, int], step: int
+    op: Op,
+    graph: Graph,
+    group: dict[int, int],
+    last: dict[int, int],
+    step: int,
+    sizes: dict[int, int],
 ) -> int | None:
     out = graph.tensors[op.outputs[0]]
     for index in _replaceable(op):
@@ -103,7 +109,7 @@ def _dying_operand(
             continue
         if op.attrs.traits.overwrites is Operands.FIRST and len(same) > 1:
             continue
-        if last[root] == step and _root_size(graph, group, root) == out.nbytes:
+        if last[root] == step and sizes[root] == out.nbytes:
             return root
     return None
 
@@ -120,10 +126,6 @@ def _same_place(tensor: Tensor, out: Tensor) -> bool:
     return (1,) * missing + tensor.shape == out.shape and same_layout(
         out.shape, order, out.dim_order
     )
-
-
-def _root_size(graph: Graph, group: dict[int, int], root: int) -> int:
-    return max(graph.tensors[i].nbytes for i, r in group.items() if r == root)
 
 
 def last_uses(graph: Graph) -> dict[int, int]:

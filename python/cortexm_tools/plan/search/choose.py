@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from ...ir import Graph
 from ...options.memories import Region
 from ...target import Optimize, Target
-from ..budget import check_sizes
+from ..budget import check_alive, check_sizes
 from ..kernels.table import KernelChoice
 from ..memory.regions import NoRoom
+from ..memory.sharing import share_memory
 from ..types import Plan
 from .assemble import assemble
 from .candidates import Candidates
@@ -58,6 +59,7 @@ def plan_within(
         NoRoom: a tensor fits into no region.
     """
     check_sizes(space.graph)
+    check_alive(space.graph, share_memory(space.graph))
     if not bands:
         return assemble(space.as_given(optimize), (), regions, optimize)
     rooms = [region.size for region in regions if region.kind != "weights"]

@@ -4,7 +4,9 @@
 A search over the sets of operators that can be done first: of all ways to go on, the one whose peak so
 far is the lowest, until all operators are done (Dijkstra's algorithm with the maximum in place of the
 sum). So the first way found is the best. Networks are chains with few branches and have few such sets;
-beyond STATES of them the program's own order stays.
+beyond STATES of them, or WAYS operators in the ways to them, the program's own order stays. So it does
+where no order can be better: the inputs live in the beginning of all, the outputs in the end, and operands
+and results while an operator runs.
 
 Memory is counted by tensor here; a result shares the bytes of the largest operand that dies with it,
 as results usually may (memory/overlap.py). The planner compares real arenas before it takes an order.
@@ -20,6 +22,7 @@ from ...ir import Graph, Op
 from ..memory.states import waits
 
 STATES = 4000
+WAYS = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,20 @@ def _model(graph: Graph) -> _Model:
     return _Model(graph, sizes, needs, readers)
 
 
+def least_peak(graph: Graph) -> int:
+    """Bytes that live at one time in every order."""
+    model = _model(graph)
+    sizes = model.sizes
+    kept = {i for i in graph.kept if i in model.readers}
+    least = max(sum(sizes[i] for i in kept), sum(graph.tensors[i].nbytes for i in graph.inputs))
+    everything = (1 << len(graph.ops)) - 1
+    for number, op in enumerate(graph.ops):
+        operands = sum(sizes[i] for i in {*op.inputs} & model.readers.keys())
+        now, _ = model.step(everything & ~(1 << number), operands, number)
+        least = max(least, now)
+    return least
+
+
 def peak(graph: Graph, order: Sequence[int]) -> int:
     """The most bytes at one time if the operators run in this order."""
     model = _model(graph)
@@ -98,11 +115,14 @@ def smallest_order(graph: Graph) -> tuple[Op, ...] | None:
     model = _model(graph)
     count = len(graph.ops)
     own = peak(graph, range(count))
+    if own <= least_peak(graph):
+        return None
     live = sum(graph.tensors[i].nbytes for i in graph.inputs)
     heap: list[tuple[int, int, tuple[int, ...], int, int]] = [(0, 0, (), 0, live)]
     seen: set[int] = set()
+    ways = 0
     for _ in range(STATES):
-        if not heap:
+        if not heap or ways > WAYS:
             return None
         most, _, order, done, live = heapq.heappop(heap)
         if len(order) == count:
@@ -110,6 +130,7 @@ def smallest_order(graph: Graph) -> tuple[Op, ...] | None:
         if done in seen:
             continue
         seen.add(done)
+        ways += count
         for number in range(count):
             if done >> number & 1 or model.needs[number] & ~done:
                 continue
@@ -117,5 +138,6 @@ def smallest_order(graph: Graph) -> tuple[Op, ...] | None:
             after_done = done | 1 << number
             if max(most, now) < own and after_done not in seen:
                 way = (*order, number)
+                ways += len(way)
                 heapq.heappush(heap, (max(most, now), -len(way), way, after_done, after))
     return None

@@ -30,6 +30,9 @@ _LINE = re.compile(rb"@(\d{1,9} [^*\r\n]*)\*([0-9a-f]{8})\s*$")
 _TRIES = 8
 _ANSWER = 2.0  # seconds
 _PIECE = 64  # bytes of a tensor in a line
+_LONGEST = 4096  # bytes of a line that can be meant
+_MOST_TENSORS = 1 << 16
+_MOST_BYTES = 1 << 26  # of a tensor
 _FAULT = re.compile(
     r"FATAL ERROR|\*{3,} .*(FAULT|ERROR|PANIC)|Faulting instruction|ASSERTION FAIL", re.I
 )
@@ -87,7 +90,7 @@ class Console:
         self._port = port
         self._name = name
         self._sequence = int(time.monotonic() * 1000) % 900_000_000 + 1
-        self._received = b""
+        self._received = bytearray()
         self._piece = _PIECE
         self._said: list[str] = []
 
@@ -99,10 +102,10 @@ class Console:
     def greet(self, seconds: float) -> Greeting:
         """Waits for the board to answer, which may still be starting."""
         end = time.monotonic() + seconds
-        words: list[str] = []
-        while not words:
+        answer: str | None = None
+        while answer is None:
             try:
-                words = self._ask("hello", tries=1, seconds=0.7).split()
+                answer = self._ask("hello", tries=1, seconds=0.7)
             except NoAnswer:
                 if time.monotonic() > end:
                     raise CortexMError(
@@ -111,11 +114,14 @@ class Console:
                         hint="is this the port of its console, at --baud? --serial DEV names another; "
                         "is the board flashed and out of reset?",
                     ) from None
+        words = answer.split()
         if words[:2] != ["cortexm", "1"] or len(words) != 9:
             raise CortexMError(
                 f"the board runs another image: {printable(' '.join(words)[:80])}", where=self._name
             )
-        status, inputs, outputs, arena, clock = map(int, words[3:8])
+        status, inputs, outputs, arena, clock = self._numbers("hello", words[3:8])
+        if not (0 <= inputs <= _MOST_TENSORS and 0 <= outputs <= _MOST_TENSORS):
+            raise self._wrong("hello", " ".join(words))
         return Greeting(words[2], -status, inputs, outputs, arena, clock, words[8])
 
     def set_input(self, index: int, data: bytes) -> None:
@@ -138,23 +144,27 @@ class Console:
         words = self._ask("run", seconds=seconds, tries=2).split()
         if len(words) != 3 or words[0] != "ran":
             raise self._wrong("run", " ".join(words))
-        return -int(words[1]), int(words[2])
+        status, cycles = self._numbers("run", words[1:])
+        return -status, cycles
 
     def output(self, index: int) -> bytes:
         """Reads an output."""
-        data, size = b"", int(self._expect(f"size {index}", "size"))
+        data = b""
+        (size,) = self._numbers("size", [self._expect(f"size {index}", "size")])
+        if not 0 <= size <= _MOST_BYTES:
+            raise self._wrong("size", str(size))
         while len(data) < size:
             count = min(self._piece, size - len(data))
             answer = self._expect(f"out {index} {len(data)} {count}", "data")
-            piece = bytes.fromhex(answer)
-            if len(piece) != count:
+            if not re.fullmatch(f"[0-9a-fA-F]{{{2 * count}}}", answer):
                 raise self._wrong("out", answer)
-            data += piece
+            data += bytes.fromhex(answer)
         return data
 
     def layer(self, index: int) -> int:
         """The cycles of a step in the last run."""
-        return int(self._expect(f"layer {index}", "cycles"))
+        (cycles,) = self._numbers("layer", [self._expect(f"layer {index}", "cycles")])
+        return cycles
 
     def _expect(self, request: str, word: str, *, tries: int = _TRIES) -> str:
         answer = self._ask(request, tries=tries)
@@ -162,6 +172,11 @@ class Console:
         if first != word:
             raise self._wrong(request.partition(" ")[0], answer)
         return rest
+
+    def _numbers(self, request: str, words: list[str]) -> list[int]:
+        if not all(re.fullmatch(r"-?[0-9]{1,10}", word) for word in words):
+            raise self._wrong(request, " ".join(words))
+        return [int(word) for word in words]
 
     def _wrong(self, request: str, answer: str) -> CortexMError:
         return CortexMError(
@@ -221,18 +236,22 @@ class Console:
         raise Fault(printable(shown), int(address[1], 16) if address else 0, self._name)
 
     def _line(self, end: float) -> bytes | None:
-        while b"\n" not in self._received:
-            left = end - time.monotonic()
-            if left <= 0:
-                return None
+        """The next line; None if there is none in time. Longer ones are noise."""
+        while (left := end - time.monotonic()) > 0:
+            size = self._received.find(b"\n") + 1
+            if size or len(self._received) > _LONGEST:
+                line = bytes(self._received[: size or None])
+                del self._received[: size or None]
+                if len(line) <= _LONGEST:
+                    return line
+                continue
             self._port.timeout = min(left, 0.05)
             try:
                 self._received += self._port.read(1)
                 self._received += self._port.read(self._port.in_waiting)
             except OSError as error:
                 raise CortexMError(f"the serial port fails: {error}", where=self._name) from None
-        line, _, self._received = self._received.partition(b"\n")
-        return line
+        return None
 
     def _write(self, data: bytes) -> None:
         try:

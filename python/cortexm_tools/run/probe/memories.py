@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...documents import read_text
 from ...errors import CortexMError, did_you_mean
 from ...options.sizes import parse_size
 
@@ -89,9 +90,11 @@ def linker_script(memories: tuple[Memory, ...]) -> str:
     return "\n".join([*lines, "INCLUDE sections.ld", ""])
 
 
+# Of tokens with a blank between them. No part can match at many places of one word: that would take a time
+# that grows with the square of its length.
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 _REGION = re.compile(
-    r"(\w+)\s*(?:\(\s*([!rwxail]+)\s*\))?\s*:\s*"
-    r"(?:ORIGIN|org|o)\s*=\s*(0x[0-9a-f]+|\d+)\s*,\s*(?:LENGTH|len|l)\s*=\s*(0x[0-9a-f]+|\d+)\s*([KM]?)",
+    r"\b\w+ (?:\( ([\w! ]*) \) )?: (?:ORIGIN|org|o) = (\w+) , (?:LENGTH|len|l) = (\w+?)([KM]?)\b",
     re.IGNORECASE,
 )
 
@@ -103,21 +106,19 @@ def read_linker_script(path: Path) -> tuple[Memory, ...] | None:
     Raises:
         CortexMError: it cannot be read, or says nothing of memories.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise CortexMError(f"cannot read: {reason}", where=str(path)) from None
-    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
+    text = read_text(path)
+    before, *comments = text.split("/*")
+    text = " ".join([before, *(comment.partition("*/")[2] for comment in comments)])
     if re.search(r"INCLUDE\s+\"?sections\.ld", text):
         return None
-    block = re.search(r"\bMEMORY\s*\{(.*?)\}", text, re.DOTALL)
+    begin = re.search(r"\bMEMORY\s*\{", text)
+    block = text[begin.end() :].partition("}")[0] if begin else ""
     flash: list[Memory] = []
     ram: list[Memory] = []
-    for _, attributes, origin, length, unit in _REGION.findall(block[1] if block else ""):
-        size = int(length, 0) * {"": 1, "k": 1 << 10, "m": 1 << 20}[unit.lower()]
+    for attributes, origin, length, unit in _REGION.findall(" ".join(_TOKEN.findall(block))):
+        size = _number(length, path) * {"": 1, "k": 1 << 10, "m": 1 << 20}[unit.lower()]
         writable = "w" in attributes.lower()
-        (ram if writable else flash).append(Memory("", int(origin, 0), size))
+        (ram if writable else flash).append(Memory("", _number(origin, path), size))
     if not ram:
         raise CortexMError(
             "has no MEMORY block with an address and a length of writable memory",
@@ -130,3 +131,11 @@ def read_linker_script(path: Path) -> tuple[Memory, ...] | None:
         first = max(flash, key=lambda memory: memory.length)
         words.insert(0, f"flash={first.origin:#x}:{first.length}")
     return parse_memory(",".join(words), str(path))
+
+
+def _number(text: str, path: Path) -> int:
+    """A number of a linker script: as in C."""
+    try:
+        return int(text, 8 if re.match("0[0-7]", text) else 0)
+    except ValueError:
+        raise CortexMError(f"{text[:40]!r} is no number", where=str(path)) from None

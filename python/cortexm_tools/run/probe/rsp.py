@@ -16,9 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...errors import CortexMError, printable
+from .descriptions import Element, Flash, elements, flash_of, included, register_numbers
 
 ANSWER = 10.0  # seconds for the answer to a packet
-_FLASH = 120.0  # and for erasing and writing flash
+_FLASH = 120.0  # and for erasing and writing flash, or reading an image
+_LONGEST = 1 << 20  # bytes of a packet, a description, or what a command prints
 _SERVED = re.compile(rb"([^#]*)#([0-9a-fA-F]{2})", re.DOTALL)
 
 
@@ -28,18 +30,6 @@ class Stop:
 
     signal: int
     ended: bool = False
-
-
-@dataclass(frozen=True)
-class Flash:
-    """A memory that is erased in blocks before it is written."""
-
-    start: int
-    length: int
-    block: int
-
-    def overlaps(self, start: int, end: int) -> bool:
-        return start < self.start + self.length and self.start < end
 
 
 class GdbServer:
@@ -66,7 +56,7 @@ class GdbServer:
 
     def begin(self) -> None:
         """Agrees on what both sides know, and reads what the core is."""
-        self._link.sendall(b"+")
+        self._put(b"+")
         features = self._ask(b"qSupported:swbreak+;hwbreak+;xmlRegisters=arm").decode("latin-1")
         found = re.search(r"PacketSize=([0-9a-fA-F]+)", features)
         self._packet = max(64, min(int(found[1], 16) if found else 256, 1 << 16))
@@ -74,9 +64,9 @@ class GdbServer:
             self._acknowledged = False
         # QEMU lets registers be written once its description of them has been read.
         if "qXfer:features:read+" in features:
-            self._registers = _register_numbers(self._description())
+            self._registers = register_numbers(self._description())
         if "qXfer:memory-map:read+" in features:
-            self.flash = _flash_of(self._transfer("memory-map", "").decode("latin-1"))
+            self.flash = flash_of(elements(self._transfer("memory-map", "")))
         self._ask(b"?")  # stops the core where connecting has not
         self._ask(b"Hg0")
         # An empty write tells whether binary data is known.
@@ -87,23 +77,23 @@ class GdbServer:
         """Whether this is QEMU."""
         return self._ask(b"qqemu.PhyMemMode") in (b"0", b"1")
 
-    def _description(self) -> str:
+    def _description(self) -> list[Element]:
         """target.xml with the files that it includes."""
-        text = self._transfer("features", "target.xml").decode("latin-1")
-        for name in re.findall(r'<xi:include\s+href="([\w.+-]{1,80})"', text)[:8]:
-            text += self._transfer("features", name).decode("latin-1")
-        return text
+        found = elements(self._transfer("features", "target.xml"))
+        for name in included(found)[:8]:
+            found += elements(self._transfer("features", name))
+        return found
 
     def _transfer(self, what: str, annex: str) -> bytes:
+        """A document of the server's, as far as it arrives in the time of an answer."""
         data = b""
         size = max(16, self._packet // 2 - 16)
-        while len(data) < 1 << 20:
+        end = time.monotonic() + ANSWER
+        more = True
+        while more and len(data) < _LONGEST and time.monotonic() < end:
             answer = self._ask(f"qXfer:{what}:read:{annex}:{len(data):x},{size:x}".encode())
-            if answer[:1] not in (b"m", b"l"):
-                return data
-            data += answer[1:]
-            if answer[:1] == b"l":
-                break
+            more = answer[:1] == b"m" and len(answer) > 1
+            data += answer[1:] if answer[:1] in (b"m", b"l") else b""
         return data
 
     # -- Memory and registers
@@ -112,11 +102,12 @@ class GdbServer:
         """Bytes of memory."""
         data = b""
         step = max(16, (self._packet - 16) // 2)
+        end = time.monotonic() + _FLASH
         while len(data) < size:
             at, count = address + len(data), min(step, size - len(data))
             answer = self._ask(f"m{at:x},{count:x}".encode())
             piece = _bytes_of(answer)
-            if not piece or len(piece) > count:
+            if not piece or len(piece) > count or time.monotonic() > end:
                 raise self._refused(f"reading {count} bytes at {at:#010x}", answer)
             data += piece
         return data
@@ -234,14 +225,16 @@ class GdbServer:
                 return None
             if packet[:1] == b"O" and packet != b"OK":
                 self._console(_bytes_of(packet[1:]).decode("utf-8", "replace"))
-            elif packet[:1] in (b"S", b"T"):
-                return Stop(int(packet[1:3] or b"0", 16))
-            elif packet[:1] in (b"W", b"X"):
-                return Stop(int(packet[1:3] or b"0", 16), ended=True)
+            elif packet[:1] in (b"S", b"T", b"W", b"X"):
+                if not re.match(rb"[0-9a-fA-F]{2}", packet[1:]):
+                    raise self._nonsense(
+                        f"says {printable(packet[:20].decode('latin-1'))!r} of a stop"
+                    )
+                return Stop(int(packet[1:3], 16), ended=packet[:1] in (b"W", b"X"))
 
     def halt(self) -> Stop:
         """Stops the core."""
-        self._link.sendall(b"\x03")
+        self._put(b"\x03")
         stop = self.wait(ANSWER)
         if stop is None:
             raise CortexMError(
@@ -274,9 +267,17 @@ class GdbServer:
             hint="does the board have memory there? --board BOARD or --memory says where it is",
         )
 
+    def _nonsense(self, what: str) -> CortexMError:
+        return CortexMError(
+            f"the GDB server {what}",
+            where=self._name,
+            hint="is it a GDB server, and of this board?",
+        )
+
     def _ask(self, packet: bytes, seconds: float = ANSWER) -> bytes:
         self._send(packet)
         end = time.monotonic() + seconds
+        told = 0
         while True:
             answer = self._packet_before(end)
             if answer is None:
@@ -287,6 +288,9 @@ class GdbServer:
                 )
             # What a command of the server printed may come after its answer.
             if re.fullmatch(rb"O([0-9a-fA-F]{2})+", answer):
+                told += len(answer)
+                if told > _LONGEST:
+                    raise self._nonsense("prints without end")
                 self._console(_bytes_of(answer[1:]).decode("utf-8", "replace"))
                 continue
             # A core that runs is stopped by the connection, and this may be told in between.
@@ -295,30 +299,30 @@ class GdbServer:
             return answer
 
     def _send(self, packet: bytes) -> None:
+        self._put(b"$%s#%02x" % (packet, sum(packet) & 0xFF))
+
+    def _put(self, data: bytes) -> None:
         try:
-            self._link.sendall(b"$%s#%02x" % (packet, sum(packet) & 0xFF))
+            self._link.sendall(data)
         except OSError as error:
             raise self._lost() from error
 
     def _packet_before(self, end: float) -> bytes | None:
         """The next packet; None if there is none in time."""
-        while True:
+        while (left := end - time.monotonic()) > 0:
             start = self._received.find(b"$")
-            if start >= 0:
-                match = _SERVED.match(self._received, start + 1)
-                if match is not None:
-                    self._received = self._received[match.end() :]
-                    body, is_right = match[1], sum(match[1]) & 0xFF == int(match[2], 16)
-                    if self._acknowledged:
-                        self._link.sendall(b"+" if is_right else b"-")
-                    if is_right:
-                        return _unpacked(body)
-                    continue
-            else:
-                self._received = b""
-            left = end - time.monotonic()
-            if left <= 0:
-                return None
+            match = _SERVED.match(self._received, start + 1) if start >= 0 else None
+            if match is not None:
+                self._received = self._received[match.end() :]
+                body, is_right = match[1], sum(match[1]) & 0xFF == int(match[2], 16)
+                if self._acknowledged:
+                    self._put(b"+" if is_right else b"-")
+                if is_right:
+                    return _unpacked(body)
+                continue
+            self._received = self._received[start:] if start >= 0 else b""
+            if len(self._received) > _LONGEST:
+                raise self._nonsense("sends a packet without end")
             self._link.settimeout(left)
             try:
                 data = self._link.recv(1 << 16)
@@ -329,6 +333,7 @@ class GdbServer:
             if not data:
                 raise self._lost()
             self._received += data
+        return None
 
     def _lost(self) -> CortexMError:
         return CortexMError(
@@ -368,35 +373,6 @@ def _bytes_of(text: bytes) -> bytes:
         return bytes.fromhex(text.decode("latin-1").replace("x", "0"))
     except ValueError:
         return b""
-
-
-def _register_numbers(description: str) -> dict[str, int]:
-    """Numbers of registers by their names in a target description."""
-    found: dict[str, int] = {}
-    number = 0
-    for tag in re.findall(r"<reg\s[^>]{1,400}>", description):
-        fields = dict(re.findall(r'(\w+)\s*=\s*"([^"]*)"', tag))
-        number = int(fields["regnum"]) if fields.get("regnum", "").isdecimal() else number
-        found.setdefault(fields.get("name", "").lower(), number)
-        number += 1
-    return found
-
-
-def _flash_of(text: str) -> tuple[Flash, ...]:
-    found = []
-    for tag, body in re.findall(
-        r'<memory\s([^>]*type="flash"[^>]*?)(?:/>|>(.*?)</memory>)', text, re.DOTALL
-    ):
-        fields = dict(re.findall(r'(\w+)\s*=\s*"([^"]*)"', tag))
-        block = re.search(r'<property\s+name="blocksize"\s*>\s*(\w+)\s*<', body or "")
-        try:
-            start, length = (int(fields[name], 0) for name in ("start", "length"))
-            size = int(block[1], 0) if block else 0
-        except (KeyError, ValueError):
-            continue
-        if length > 0 and size > 0:
-            found.append(Flash(start, length, size))
-    return tuple(found)
 
 
 def _joined(blocks: set[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -20,6 +20,7 @@ SYMBOL = "_SEGGER_RTT"
 ID = b"SEGGER RTT".ljust(16, b"\0")
 CHANNELS = 2  # of either direction, as boards/common/rtt.c has them
 _HEAD, _RING = 24, 24
+_MOST = 1 << 20  # bytes of a ring
 _WRITTEN, _READ = 12, 16  # where a ring's offsets lie in its description
 
 
@@ -81,7 +82,7 @@ def rings(memory: Memory, address: int, where: str) -> tuple[Sequence[Ring], Seq
     for number in range(2 * CHANNELS):
         at = _HEAD + number * _RING
         ring = Ring(address + at, *struct.unpack_from("<4I", data, at + 4))
-        if not (ring.written < ring.size and ring.read < ring.size):
+        if not (ring.written < ring.size <= _MOST and ring.read < ring.size):
             break
         found.append(ring)
     if (

@@ -188,8 +188,8 @@ def _first_answer(
 
 
 def _last_words(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read()[-4000:].decode("utf-8", "replace").splitlines()
+    said.seek(max(0, said.seek(0, os.SEEK_END) - 4000))
+    lines = said.read().decode("utf-8", "replace").splitlines()
     lines = [line.strip() for line in lines if line.strip()]
     wrong = [line for line in lines if "rror" in line]
     return printable("; ".join((wrong or lines)[-3:])) or "it said nothing"

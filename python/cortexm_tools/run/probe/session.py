@@ -23,6 +23,9 @@ from .rsp import GdbServer
 _OPEN, _READ, _STORE, _CLOSE, _EXIT = range(1, 6)
 _REQUEST = struct.Struct("<3I")  # what, argument, bytes behind it
 _LONGEST = 1 << 26  # bytes of a request that can be meant
+_MOST_FILES = 64  # that an image opens
+_MOST_WRITTEN = 1 << 28  # bytes of all that it writes
+_LAST_WORDS = 1 << 16  # characters of what it prints that are kept
 _STOP, _SPIN, _COUNTER, _WRAPS = ("board_stop", "board_spin", "board_counter", "board_wraps")
 COUNTERS = ("none", "SysTick", "DWT CYCCNT", "PMU CCNTR")
 _COUNTER_AT = (0, 0xE000E018, 0xE0001004, 0xE000307C)
@@ -52,6 +55,8 @@ class Files:
 
     def open(self, name: str, mode: int) -> int:
         """A handle, or -1."""
+        if len(self._open) == _MOST_FILES:
+            return -1
         if mode == 1:
             if name not in self.inputs:
                 return -1
@@ -61,15 +66,20 @@ class Files:
         return len(self._open) - 1
 
     def read(self, handle: int, size: int) -> bytes:
-        """The next bytes."""
+        """The next bytes. Raises a LookupError for a handle that is none for this."""
         name, at = self._open[handle]
         data = self.inputs[name][at : at + size]
         self._open[handle] = (name, at + len(data))
         return data
 
     def append(self, handle: int, data: bytes) -> None:
-        """Writes more."""
+        """Writes more. Raises a LookupError for a handle that is none for this."""
         self.outputs[self._open[handle][0]] += data
+
+    @property
+    def written(self) -> int:
+        """Bytes."""
+        return sum(map(len, self.outputs.values()))
 
 
 @dataclass(frozen=True)
@@ -245,22 +255,22 @@ class Desk:
         self.status: int | None = None
         self._memory, self._block, self._files, self._where = memory, block, files, where
         self._text = codecs.getincrementaldecoder("utf-8")("replace")
-        self._asked = b""
-        self._answers = b""
+        self._asked = bytearray()
+        self._answers = bytearray()
 
     def look(self) -> bool:
-        """Serves what has arrived; whether there was anything."""
+        """Serves what has arrived; whether there was anything but text."""
         up, down = rtt.rings(self._memory, self._block, self._where)
         if not up:
             return False
         text, asked = (ring.take(self._memory) for ring in up)
-        self.console += self._text.decode(text)
+        self.console = (self.console + self._text.decode(text))[-_LAST_WORDS:]
         self._asked += asked
         while self.status is None and self._next():
             pass
-        given = down[1].give(self._memory, self._answers)
-        self._answers = self._answers[given:]
-        return bool(text or asked or given)
+        given = down[1].give(self._memory, bytes(self._answers))
+        del self._answers[:given]
+        return bool(asked or given)
 
     def _next(self) -> bool:
         """Serves one request; False if it is not there as a whole."""
@@ -274,7 +284,17 @@ class Desk:
         end = _REQUEST.size + size
         if len(self._asked) < end:
             return False
-        data, self._asked = self._asked[_REQUEST.size : end], self._asked[end:]
+        data = bytes(self._asked[_REQUEST.size : end])
+        del self._asked[:end]
+        try:
+            self._answer(what, argument, data)
+        except LookupError:
+            raise CortexMError(
+                f"the image uses a file that it has not opened ({argument})", where=self._where
+            ) from None
+        return True
+
+    def _answer(self, what: int, argument: int, data: bytes) -> None:
         if what == _EXIT:
             self.status = argument
         elif what == _OPEN:
@@ -284,8 +304,9 @@ class Desk:
             found = self._files.read(argument, int.from_bytes(data, "little"))
             self._answers += struct.pack("<I", len(found)) + found
         elif what == _STORE:
+            if self._files.written + len(data) > _MOST_WRITTEN:
+                raise CortexMError("the image writes without end", where=self._where)
             self._files.append(argument, data)
-        return True
 
 
 def _serve(
@@ -303,11 +324,7 @@ def _serve(
             if desk.look():
                 pause, last = _SOON, time.monotonic()
             elif time.monotonic() - last >= timeout or not polled:
-                raise CortexMError(
-                    f"the image did nothing for {timeout:g} s: {_state(server, image)}",
-                    where=where,
-                    hint="an inference may take that long: --timeout SECONDS waits longer",
-                )
+                raise _idle(server, image, timeout, where)
             else:
                 pause = min(2 * pause, _LATER)
         elif stop.ended:
@@ -328,11 +345,22 @@ def _serve(
                     where=where,
                     hint="another debugger, a watchdog, or a fault that the image could not handle",
                 )
-            desk.look()
+            if desk.look():
+                last = time.monotonic()
+            elif time.monotonic() - last >= timeout:
+                raise _idle(server, image, timeout, where)
             if desk.status is None:
                 server.set_register(15, values[14] & ~1)
         if desk.status is not None:
             return desk.console, desk.status
+
+
+def _idle(server: GdbServer, image: Image, timeout: float, where: str) -> CortexMError:
+    return CortexMError(
+        f"the image did nothing for {timeout:g} s: {_state(server, image)}",
+        where=where,
+        hint="an inference may take that long: --timeout SECONDS waits longer",
+    )
 
 
 def _state(server: GdbServer, image: Image) -> str:
