@@ -119,6 +119,7 @@ def test_model_file_needs_torch_in_the_interpreter(tmp_path: Path) -> None:
     )
     assert "lacks: numpy torch torchao executorch" in said
     assert "CORTEXM_PYTHON" in said
+    assert f"-m pip install -r {ROOT}/requirements/torch.txt," in said
     call = "cortexm_add_model(digits.pte REPORT html)"
     said = refuse(configure(tmp_path, call, CORTEXM_PYTHON=str(bare / "bin/python")))
     assert "lacks: numpy jinja2 hint: " in said

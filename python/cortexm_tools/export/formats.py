@@ -65,7 +65,7 @@ def _license() -> str:
         if place.is_file():
             return place.read_text(encoding="utf-8")
     raise CortexMError(
-        "the licence is missing from this installation", hint="reinstall cortexm-model"
+        "the licence is missing from this installation", hint="install the wheel again"
     )
 
 
