@@ -52,6 +52,13 @@ def test_a_stream_is_passed_on() -> None:
         settled(*host, "STREAM=2")
 
 
+def test_kernels_read_words_at_any_address() -> None:
+    for cpu, warned in (("cortex-m4", True), ("any", False)):
+        for words in ((), ("aligned=1",)):
+            said = settled(*CROSS, f"CPU={cpu}", *words)["warning"]
+            assert ("-mno-unaligned-access" in str(said)) == (warned and bool(words))
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

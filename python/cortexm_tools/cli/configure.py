@@ -21,7 +21,7 @@ from ..options.names import check_target, name_of_target
 from ..options.precision import parse_quantization
 from ..options.sizes import parse_size
 from ..options.stream import parse_stream
-from ..target import CORES, Isa, Target
+from ..target import CORES, Core, Isa, Target
 
 Value = str | bool | list[str]
 
@@ -38,7 +38,8 @@ class Facts:
     ``generated`` where another rule makes it, ``calibration`` and ``calibration_generated`` likewise;
     ``unknown`` and ``missing`` words of the call; ``taken`` names of other models; the toolchain's
     ``toolchain_cpu`` and ``toolchain_isa``, its ``processor``, ``pointer`` size in bytes, ``compiler``,
-    the ``compiler_isa`` that its options allow, and whether it builds for ``another`` machine; the
+    the ``compiler_isa`` that its options allow, whether its words are to be ``aligned`` though the core
+    reads any, and whether it builds for ``another`` machine; the
     ``platform`` with ``platform_cpu`` and ``platform_isa``.
     """
 
@@ -107,10 +108,16 @@ def settle(facts: Facts) -> dict[str, Value]:
     options += ["--weights", "partition"] if apart else []
     embeds = executorch or bool(facts["EMBED_PTE"])
     options += ["--embed-pte"] if embeds and not executorch else []
-    samples, warning = _samples(facts, suffix)
+    samples, *warnings = _samples(facts, suffix)
+    if facts["aligned"] and target.core is not Core.ANY:
+        warnings.append(
+            f"the compiler is called with -mno-unaligned-access, but kernels for {target.core.value} "
+            "read words at any address\nhint: where CCR.UNALIGN_TRP is set, or memory is of type "
+            "Device, say CPU any: it takes portable C"
+        )
     options += ["--samples", samples] if samples else []
     settled |= {
-        "warning": warning,
+        "warning": "\n".join(filter(None, warnings)),
         "is_pytorch": suffix in _PYTORCH,
         "cpu": target.core.value,
         "isa": target.isa.value,
