@@ -58,9 +58,10 @@ function(_cortexm_join_arena group target name folder section region)
   endif()
   if(NOT TARGET "${library}")
     set(source "${CMAKE_BINARY_DIR}/cortexm/${library}.c")
-    set(attribute "")
+    set(array "_Alignas(CORTEXM_ARENA_ALIGN) uint8_t ${library}[sizeof(union arenas)]")
+    set(definition "${array}$<SEMICOLON>")
     if(section)
-      set(attribute "__attribute__((section(\"${section}\"))) ")
+      set(definition "CORTEXM_NOBITS(\"${section}\", ${array})")
     endif()
     set(includes "$<TARGET_PROPERTY:${library},CORTEXM_INCLUDES>")
     set(members "$<TARGET_PROPERTY:${library},CORTEXM_MEMBERS>")
@@ -75,7 +76,7 @@ union arenas {
 };
 
 extern uint8_t ${library}[];
-${attribute}_Alignas(CORTEXM_ARENA_ALIGN) uint8_t ${library}[sizeof(union arenas)];
+${definition}
 
 /* Each model refers to the arena by a name that these give it. */
 $<JOIN:${serves_all},\n>

@@ -96,7 +96,6 @@ def settle(facts: Facts) -> dict[str, Value]:
     options += limits
     for flag, section in zip(("--section-arena", "--section-weights"), sections, strict=True):
         options += [flag, section] if section else []
-    memories = _memories(facts, sections[0])
     options += [word for region in facts.all("REGIONS") for word in ("--region", region)]
     options += _calibration(facts, suffix)
     options += [
@@ -126,8 +125,8 @@ def settle(facts: Facts) -> dict[str, Value]:
         "page": _choice(facts, "REPORT") == "html",
         "group": arena.group if isinstance(arena, SharedArena) else "",
         "options": options,
-        "measure": [*memories.pop("arena_sections"), *limits],
-        **memories,
+        "measure": limits,
+        **_memories(facts, sections[0]),
     }
     return settled | _products(name, executorch, embeds, bool(samples), apart=apart)
 
@@ -284,9 +283,7 @@ def _memories(facts: Facts, section: str) -> dict[str, list[str] | str]:
     regions = [region for region in parse_regions(given) if region.kind != "weights"]
     main = next((region for region in regions if region.kind == "ram"), None)
     others = [region for region in regions if region is not main]
-    every = [section, *(region.section for region in regions)]
     return {
-        "arena_sections": [word for each in every if each for word in ("--section-arena", each)],
         "section": section or (main.section if main else ""),
         "other_memories": [region.name for region in others],
         **{f"section_{region.name}": region.section for region in others},

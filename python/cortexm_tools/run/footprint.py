@@ -68,9 +68,7 @@ class Footprint:
         return self.data + self.bss + self.arena
 
 
-def footprint_of(
-    elf: Elf, name: str, *, sections_arena: Sequence[str] = (), shares: Shares | None = None
-) -> Footprint:
+def footprint_of(elf: Elf, name: str, *, shares: Shares | None = None) -> Footprint:
     """Adds up the sections of a linked object.
 
     Args:
@@ -78,7 +76,7 @@ def footprint_of(
         shares: what the model takes of arenas that it shares; default: all of them.
     """
     total = dict.fromkeys(("code", "constants", "data", "bss"), 0)
-    kinds = [_kind(section, sections_arena) for section in elf.sections]
+    kinds = [_kind(section) for section in elf.sections]
     for section, kind in zip(elf.sections, kinds, strict=True):
         if kind:
             total[kind] += section.size
@@ -89,7 +87,7 @@ def footprint_of(
         if not kind or not symbol.size:
             continue
         size = symbol.size
-        if kind in ("data", "bss") and symbol.name.startswith((f"{name}_own_arena", _SHARED)):
+        if kind == "bss" and symbol.name.startswith((f"{name}_own_arena", _SHARED)):
             kind = "arena"
             if symbol.name.startswith(_SHARED):
                 shared += size
@@ -123,17 +121,14 @@ def _first_names(elf: Elf) -> list[Symbol]:
     return list(found.values())
 
 
-def _kind(section: Section, sections_arena: Sequence[str]) -> str:
+def _kind(section: Section) -> str:
     if not section.flags & SHF_ALLOC:
         return ""
     if section.flags & SHF_EXECINSTR:
         return "code"
     if not section.flags & SHF_WRITE:
         return "constants"
-    # Variables placed by a section attribute count as data to the compiler, but an arena is never
-    # initialised from flash.
-    is_arena = section.name in sections_arena or section.name.startswith(".cortexm.arena")
-    return "bss" if section.type == SHT_NOBITS or is_arena else "data"
+    return "bss" if section.type == SHT_NOBITS else "data"
 
 
 def measure(
@@ -141,7 +136,6 @@ def measure(
     archives: Sequence[Path],
     name: str,
     *,
-    sections_arena: Sequence[str] = (),
     shares: Shares | None = None,
 ) -> Footprint:
     """Links the model `name` and adds up what is there.
@@ -149,7 +143,6 @@ def measure(
     Args:
         compiler: the C compiler with the options that select the core.
         archives: static libraries: the model's, the runtime, the kernels.
-        sections_arena: linker sections that hold arenas.
         shares: see `footprint_of`.
 
     Raises:
@@ -174,7 +167,7 @@ def measure(
                 hint=done.stderr.strip() or f"{compiler[0]} gave status {done.returncode}",
             )
         elf = parse_elf(output.read_bytes(), where=str(output))
-        size = footprint_of(elf, name, sections_arena=sections_arena, shares=shares)
+        size = footprint_of(elf, name, shares=shares)
         if not elf.is_arm:
             return size
         try:
