@@ -451,6 +451,9 @@ int main(void)
     say("cortexm run vectors");
     say("cortexm run nothing");
     say("cortexm bench digits 3");
+    say("cortexm bench digits -1");
+    say("cortexm bench digits 3x");
+    say("cortexm bench digits 99999999999999");
     printf("finished\n");
     return 0;
 }
@@ -486,6 +489,8 @@ def test_shell(program) -> None:
     assert re.search(r"(\d+) of \1 samples equal to the reference", said["run vectors"])
     assert "no model 'nothing'" in said["run nothing"]
     assert re.search(r"digits: 3 runs, \d+ to \d+ cycles", said["bench digits 3"])
+    for word in ("-1", "3x", "99999999999999"):
+        assert "is not a number of runs: give 1 to 1000" in said[f"bench digits {word}"]
 
 
 def test_cortexm_bench_builds_runs_and_measures(

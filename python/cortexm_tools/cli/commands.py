@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,12 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CortexMError as error:
         show(f"error: {error}", error=True)
         return 1
-    except KeyboardInterrupt:
-        show("error: interrupted", error=True)
-        return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        raise
     except OSError as error:
         show(
             f"error: {printable(str(error.filename or 'the system'))}: {error.strerror}", error=True
@@ -349,36 +344,58 @@ def _stack_line(report: Report) -> str:
 
 
 def _compare(args: argparse.Namespace) -> int:
-    from ..report.change import exceeded, parse_allowed
-    from ..report.compare import compare_reports, compare_text, values
-    from ..report.reading import damaged
-    from .sides import shared_words, side_of
+    from ..report.change import parse_allowed
+    from ..report.compare import compare_text
+    from .sides import pairs_of, shared_words, side_of
 
     # Whatever is wrong in the words is said before minutes of lowering.
     allowed = parse_allowed(args.fail_on)
     if args.out and not args.html:
         raise CortexMError("--out is for --html", hint="add --html")
     shared = shared_words(args)
-    sides = [side_of(word, shared) for word in (args.a, args.b)]
-    a, b = (side if isinstance(side, Report) else _compiled_side(side, args) for side in sides)
-    with damaged(Path(f"{args.a}, {args.b}")):
-        data = compare_reports(a, b, (args.a, args.b))
-        worse = exceeded(allowed, values(data))
-        data["exceeded"] = worse
-        text = json.dumps(data, indent=1) if args.json else compare_text(data)
-        page = ""
+    pairs, alone = pairs_of(args.a, args.b)
+    found = []
+    for words in pairs:
+        sides = [side_of(word, shared) for word in words]
+        a, b = (side if isinstance(side, Report) else _compiled_side(side, args) for side in sides)
+        data, page = _compared(a, b, words, allowed, page=args.html)
+        found.append(data)
         if args.html:
-            from ..report.page import compare_html
-
-            page = compare_html(a, b, data)
-    if page:
-        place = args.out or Path("compare.html")
-        write_files(place.parent, {place.name: page})
-        _say(f"wrote {place}")
-    show(text)
+            place = args.out or Path("compare.html")
+            if len(pairs) > 1:
+                place = place.with_stem(f"{place.stem}-{b.data['name']}")
+            write_files(place.parent, {place.name: page})
+            _say(f"wrote {place}")
+    if args.json:
+        show(json.dumps(found if len(pairs) > 1 else found[0], indent=1))
+    else:
+        show("\n\n".join([*map(compare_text, found), *alone]))
+    worse = [
+        f"{data['b']['name']}: {sentence}" if len(pairs) > 1 else sentence
+        for data in found
+        for sentence in data["exceeded"]
+    ]
     for sentence in worse:
         _say(f"error: {sentence}")
     return 1 if worse else 0
+
+
+def _compared(
+    a: Report, b: Report, names: tuple[str, str], allowed: Any, *, page: bool
+) -> tuple[dict[str, Any], str]:
+    """Two reports as data, and as a page if asked for."""
+    from ..report.change import exceeded
+    from ..report.compare import compare_reports, values
+    from ..report.reading import damaged
+
+    with damaged(Path(", ".join(names))):
+        data = compare_reports(a, b, names)
+        data["exceeded"] = exceeded(allowed, values(data))
+        if not page:
+            return data, ""
+        from ..report.page import compare_html
+
+        return data, compare_html(a, b, data)
 
 
 def _weights(args: argparse.Namespace) -> int:

@@ -59,8 +59,6 @@ def main(arguments: Sequence[str]) -> int:
     except CortexMError as error:
         show(f"error: {error}", error=True)
         return 1
-    except KeyboardInterrupt:
-        return 130
     show(summary_text(options.name, size))
     show(f"{options.name}: SQNR  {quality_line(report['quality'])}")
     if rounded := rounded_line(report["quality"]):

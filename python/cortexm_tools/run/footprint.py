@@ -10,7 +10,6 @@ upper bound there.
 from __future__ import annotations
 
 import json
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +19,7 @@ from typing import Any
 from ..emit.cwriter import c_comment
 from ..errors import CortexMError
 from ..report.tables import table
+from .children import run_child
 from .elf import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_NOBITS, Elf, Section, Symbol, parse_elf
 from .stack import path_text, trial_bound, usage_of
 
@@ -159,7 +159,7 @@ def measure(
             "-Wl,--end-group",
         ]
         command = [*options, "-o", str(output), *inputs]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = run_child(command)
         if done.returncode != 0:
             raise CortexMError(
                 "the trial link for the memory summary failed",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -26,6 +25,7 @@ from ..report import operator_text, table
 from ..target import Core
 from ..version import __version__
 from .bench import bench
+from .children import run_child
 from .circumstances import measured_data, measured_lines, tried_line
 from .command import differing_values, example_inputs, unpack
 from .emulator import EMULATOR
@@ -190,7 +190,7 @@ def compiler_version() -> str:
     program = shutil.which(COMPILER)
     if program is None:
         return ""
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    done = run_child([program, "--version"])
     return done.stdout.partition("\n")[0].strip()
 
 
