@@ -341,6 +341,17 @@ tools.ctags.pattern=arduino-ctags -u --language-force=c++ -f - --c++-kinds=svpf 
     assert said.strip() == expected("cortex-m4")
 
 
+def test_names_that_a_format_has_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, kind in (("loop", "arduino"), ("Serial", "platformio"), ("test", "cmake")):
+        file = tmp_path / f"{name}.pte"
+        file.write_bytes(MODEL.read_bytes())
+        words = ["export", str(file), "--format", kind, "--out", str(tmp_path / name)]
+        assert main([*words, "--name", name]) == 1
+        assert f"use --name model_{name}" in capsys.readouterr().err
+        assert main(words) == 0
+        assert (tmp_path / name / "src" / f"model_{name}.c").is_file()
+
+
 def test_platformio(tmp_path: Path) -> None:
     folder = exported(tmp_path, "platformio", "cortex-m4")
     data = json.loads((folder / "library.json").read_text())

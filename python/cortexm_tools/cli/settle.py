@@ -25,16 +25,25 @@ from .terminal import show
 _DEFAULT_CPU = "cortex-m55"  # of the table
 
 
+# What else a model in an export of these formats cannot be called.
+_EXPORT_WORDS = {
+    "arduino": ("words_of_arduino.txt",),
+    "platformio": ("words_of_arduino.txt",),
+    "cmake": ("words_of_cmake.txt",),
+}
+
+
 def model_name(args: argparse.Namespace) -> tuple[str, str]:
     """What the model is called in C, and a line for the user if that is not the file's name.
 
     Raises:
         CortexMError: the name that was given cannot name anything in C.
     """
+    more = _EXPORT_WORDS.get(getattr(args, "format", ""), ())
     if args.name:
-        return check_name(args.name), ""
+        return check_name(args.name, *more), ""
     stem = args.model.stem
-    name, reason = name_of_file(stem)
+    name, reason = name_of_file(stem, *more)
     note = f"the model in {args.model.name} is called {name}, since {printable(stem)!r} {reason}"
     return name, note if reason else ""
 
