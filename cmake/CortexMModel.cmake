@@ -236,8 +236,7 @@ function(cortexm_add_model)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${metadata})
   set(environment "${folder}/environment.txt")
   file(CONFIGURE OUTPUT "${environment}" CONTENT "cortexm_tools ${version}\n@report@\n" @ONLY)
-  file(GLOB_RECURSE tools "${package}/*.py")
-  list(FILTER tools EXCLUDE REGEX "/(run|share|testing|models)/")
+  _cortexm_glob(tools GLOB_RECURSE "${package}" "*.py" "^(run|share|testing|models)/")
   list(APPEND tools "${root}/cmake/launch.py" "${root}/cmake/cores.json" "${root}/kernels/kernels.json"
        "${root}/kernels/cmsis_nn.json" "${root}/kernels/code_sizes.json"
        "${root}/kernels/include/cortexm/params.h")

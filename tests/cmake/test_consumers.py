@@ -36,6 +36,19 @@ def test_installed_tree_for_a_board_in_a_path_with_spaces(project, installed: Pa
     assert str(ROOT / "python") not in (app.build / "build.ninja").read_text()
 
 
+def test_installed_tree_in_a_folder_whose_name_is_a_pattern(
+    project, installed: Path, tmp_path: Path
+) -> None:
+    prefix = tmp_path / "in[s]" / "prefix"
+    shutil.copytree(installed, prefix)
+    app = project("find_package", CMAKE_PREFIX_PATH=str(prefix))
+    app.generator = "Unix Makefiles"
+    succeed(app.configure(CORTEXM_BOARD="mps2-an386"))
+    (rules,) = app.build.rglob("digits-sources.dir/build.make")
+    assert f"{prefix}/share/CortexMModel/python/cortexm_tools/compile.py" in rules.read_text()
+    succeed(app.make("digits"))
+
+
 # What people set for all their targets, with every CMAKE_BUILD_TYPE.
 FLAGS = {
     "microbit": {"CMAKE_BUILD_TYPE": "MinSizeRel"},

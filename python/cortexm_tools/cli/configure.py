@@ -145,6 +145,12 @@ def _check_words(facts: Facts) -> None:
 def _check_model(facts: Facts) -> str:
     """The suffix of the model's file."""
     path = Path(facts["path"])
+    for file in (facts["path"], facts["calibration"]):
+        if found := re.search(r";|\$<", file):
+            raise CortexMError(
+                f"CMake cannot name a file with {found[0]!r} in its path: {file}",
+                hint="give the file, or its folder, another name",
+            )
     if path.suffix not in (*_PYTORCH, ".pte", ".bpte"):
         raise CortexMError(
             f"'{facts['model']}' is no .py, .pt2, .pte or .bpte file",
