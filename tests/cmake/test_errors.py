@@ -111,6 +111,22 @@ def test_a_folder_that_is_no_checkout_of_cmsis_nn(tmp_path: Path) -> None:
     assert "git clone" in said
 
 
+@pytest.mark.parametrize(
+    ("revision", "old"), [("16.0.0", True), ("18.0.0", False), ("19.1.0", False)]
+)
+def test_copies_of_cmsis_nn_that_are_too_old(tmp_path: Path, revision: str, old: bool) -> None:
+    checkout = tmp_path / "nn"
+    (checkout / "Include").mkdir(parents=True)
+    (checkout / "Include" / "arm_nnfunctions.h").write_text(
+        f"/*\n * $Revision:    V.{revision}\n */\n"
+    )
+    (checkout / "CMakeLists.txt").write_text("add_library(cmsis-nn INTERFACE)\n")
+    call = "cortexm_add_model(digits.pte CPU cortex-m4 KERNELS cmsis-nn)"
+    said = refuse(configure(tmp_path, call, CMSIS_NN_ROOT=str(checkout)))
+    assert ("has revision 16" in said and "take release 7.0.0" in said) == old
+    assert ("needs the language C" in said) != old
+
+
 def test_model_file_needs_torch_in_the_interpreter(tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     succeed(run("python3", "-m", "venv", "--without-pip", str(bare)))
