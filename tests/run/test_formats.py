@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,12 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.run import emulator
 from cortexm_tools.run.elf import parse_elf
 from cortexm_tools.run.footprint import (
+    Footprint,
     check_footprint,
     footprint_of,
     measure,
     shares_of,
+    stack_header,
     summary_text,
 )
 from cortexm_tools.run.result import failure_text, pack_inputs, unpack_outputs
@@ -130,6 +133,14 @@ def test_a_model_takes_its_part_of_shared_arenas(tmp_path: Path) -> None:
     size = measure(ARM, [tmp_path / "libmodel.a"], "model", shares=shares_of(report))
     assert (size.arena, size.shared_arena, size.bss, size.ram) == (50, 96, 0, 50)
     assert "50 B of the 96 B of a shared arena" in summary_text("model", size)
+
+
+def test_a_bound_that_is_not_known_is_no_macro() -> None:
+    """NAME.h then has what no kernel exceeds."""
+    size = Footprint(code=1, constants=1, data=0, bss=0, arena=0, stack_note="calls a pointer")
+    assert "calls a pointer" in stack_header("net", size)
+    assert "#define" not in stack_header("net", size)
+    assert "#define NET_STACK_SIZE 88\n" in stack_header("net", replace(size, stack=88))
 
 
 def test_limits(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from .settle import (
     command_line,
     compile_options,
     executorch_options,
+    export_sides,
     kernel_library,
     limits,
     model_name,
@@ -67,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _listener(args: argparse.Namespace) -> Listener | None:
     """Who shows how far long work is; nobody for what is short, or should say nothing."""
     model = getattr(args, "model", None) or getattr(args, "model_name", None)
-    if model is None or args.command not in MODELS or _is_silent(args):
+    if model is None or isinstance(model, list) or args.command not in MODELS or _is_silent(args):
         return None
     from .bars import listener_for
 
@@ -104,20 +106,15 @@ def _compile(args: argparse.Namespace) -> int:
     for warning in settle_names(args):
         _say(f"warning: {warning}")
     target = Target.parse(args.cpu, args.isa)
-    sizes = limits(args)
     # Whatever is wrong in the options is said before minutes of lowering.
     options = compile_options(
         args,
         target,
-        arena=parse_arena(args.arena),
-        section_arena=section_name(args.section_arena, "--section-arena"),
-        section_weights=section_name(args.section_weights, "--section-weights"),
         embed_pte=args.embed_pte,
-        samples=args.samples,
         profile=args.profile,
         command=command_line(args),
         executorch=executorch_options(args),
-        **sizes,
+        **_written(args),
     )
     program = _load(args, target, quiet=args.quiet)
     compiled = compile_program(program, options)
@@ -140,6 +137,17 @@ def _compile(args: argparse.Namespace) -> int:
         if args.model_name is not None or args.intermediates is not None:
             show(f"\n{nodes_text(program)}", end="")
     return 0
+
+
+def _written(args: argparse.Namespace) -> dict[str, Any]:
+    """The options that compile and export have in common."""
+    return {
+        "arena": parse_arena(args.arena),
+        "section_arena": section_name(args.section_arena, "--section-arena"),
+        "section_weights": section_name(args.section_weights, "--section-weights"),
+        "samples": args.samples,
+        **limits(args),
+    }
 
 
 def _summary(report: dict[str, Any]) -> str:
@@ -178,23 +186,20 @@ def _export(args: argparse.Namespace) -> int:
 
     args.runtime, args.profile = "compiled", False
     target = Target.parse(args.cpu, args.isa)
-    options = compile_options(
-        args,
-        target,
-        arena=parse_arena(args.arena),
-        section_arena=section_name(args.section_arena, "--section-arena"),
-        section_weights=section_name(args.section_weights, "--section-weights"),
-        samples=args.samples,
-        command=command_line(args),
-        **limits(args),
-    )
-    program = _load(args, target, quiet=args.quiet)
-    compiled = compile_program(program, options)
-    files = export_files(compiled, args.format, args.url or "")
-    out = args.out or Path(program.name)
+    options = compile_options(args, target, **_written(args))
+    sides = export_sides(args)
+    models = []
+    for side in sides:
+        with listening(_listener(side)):
+            program = _load(side, target, quiet=args.quiet)
+            models.append(compile_program(program, replace(options, command=command_line(side))))
+    name = args.name or models[0].program.name
+    files = export_files(models, args.format, args.url or "", name, measure=args.measure)
+    out = args.out or Path(name)
     count = write_export(out, files)
     if not args.quiet:
-        show(_summary(compiled.report))
+        for compiled in models:
+            show(_summary(compiled.report))
         show(f"  wrote  {count} files for {args.format} to {out}")
     return 0
 

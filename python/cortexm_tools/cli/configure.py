@@ -17,7 +17,7 @@ from ..errors import CortexMError, did_you_mean
 from ..options import OPTIONS, keywords
 from ..options.arena import SharedArena, parse_arena
 from ..options.memories import parse_regions, section_name
-from ..options.names import check_target, name_of_target
+from ..options.names import check_target, clash, name_of_target
 from ..options.precision import parse_quantization
 from ..options.sizes import parse_size
 from ..options.stream import parse_stream
@@ -25,8 +25,6 @@ from ..target import CORES, Core, Isa, Target
 
 Value = str | bool | list[str]
 
-# What is generated for a model ends in these; its neighbours' names must not.
-_ENDINGS = ("weights", "pte", "samples", "state", "program", "operators", "kernels", "cmsis_nn")
 _PYTORCH = (".py", ".pt2")
 _NO_VALUE = "give one, or leave the word out"
 
@@ -179,22 +177,9 @@ def _names(facts: Facts) -> tuple[str, dict[str, Value]]:
         target, name, reason = name_of_target(path.stem)
         said = f"the model in {path.name} is called {name}, since '{path.stem}' {reason}"
         note = said if reason else ""
-    lower = name.lower()
     for other in facts.all("taken"):
-        clash = ""
-        if lower == other.lower() and name != other:
-            clash = (
-                f"the models {other} and {name} differ only in capitals, so they would have macros "
-                "of the same names"
-            )
-        for a, b in ((lower, other.lower()), (other.lower(), lower)):
-            if a in [f"{b}_{ending}" for ending in _ENDINGS]:
-                clash = (
-                    f"the model {other} and the model {name} would have generated files of the same "
-                    "names"
-                )
-        if clash:
-            raise CortexMError(clash, hint="add TARGET <another name> to one of the two")
+        if reason := clash(name, other):
+            raise CortexMError(reason, hint="add TARGET <another name> to one of the two")
     return name, {"name": name, "target": target, "note": note}
 
 

@@ -48,6 +48,21 @@ def model_name(args: argparse.Namespace) -> tuple[str, str]:
     return name, note if reason else ""
 
 
+def export_sides(args: argparse.Namespace) -> list[argparse.Namespace]:
+    """The arguments of each model of an export; with several the name is the export's.
+
+    Raises:
+        CortexMError: several models have no name together.
+    """
+    several = len(args.model) > 1
+    if several and not args.name:
+        raise CortexMError("an export of several models needs a name", hint="add --name NAME")
+    if several:
+        check_name(args.name, *_EXPORT_WORDS.get(args.format, ()))
+    own = {"name": None} if several else {}
+    return [argparse.Namespace(**{**vars(args), "model": model, **own}) for model in args.model]
+
+
 def check_paths(args: argparse.Namespace) -> None:
     """Raises a CortexMError for an argument with a character that no path and no name can have."""
     for value in vars(args).values():

@@ -8,6 +8,7 @@ exports to Arduino, ``cmake/words_of_arduino.txt``.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from ..errors import CortexMError, printable
@@ -20,6 +21,8 @@ _OWNERS = {
     "words_of_cmake.txt": "CMake",
     "words_of_arduino.txt": "Arduino",
 }
+# What is generated for a model ends in these; its neighbours' names must not.
+_ENDINGS = ("weights", "pte", "samples", "state", "program", "operators", "kernels", "cmsis_nn")
 _TARGET = re.compile(r"[A-Za-z0-9_.+-]+")  # what CMake allows
 
 
@@ -79,6 +82,35 @@ def check_target(target: str) -> str:
             hint=f"use TARGET {PREFIX}{name}",
         )
     return name
+
+
+def clash(name: str, other: str) -> str:
+    """Why two models cannot be in one build, as a sentence; empty if they can."""
+    a, b = name.lower(), other.lower()
+    if a == b and name != other:
+        return (
+            f"the models {other} and {name} differ only in capitals, so they would have macros of the "
+            "same names"
+        )
+    for one, another in ((a, b), (b, a)):
+        if one in [f"{another}_{ending}" for ending in _ENDINGS]:
+            return f"the model {other} and the model {name} would have generated files of the same names"
+    return ""
+
+
+def check_beside(names: Sequence[str]) -> None:
+    """Several models of one export.
+
+    Raises:
+        CortexMError: two have the same name, or names of which others are made.
+    """
+    for number, name in enumerate(names):
+        for other in names[:number]:
+            reason = clash(name, other) or (
+                f"two models are called {name}" if name == other else ""
+            )
+            if reason:
+                raise CortexMError(reason, hint="give one of the files another name")
 
 
 def plain_identifier(text: str) -> str:

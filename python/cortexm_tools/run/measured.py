@@ -25,11 +25,10 @@ from ..report import operator_text, table
 from ..target import Core
 from ..version import __version__
 from .bench import bench
-from .children import run_child
 from .circumstances import measured_data, measured_lines, tried_line
 from .command import differing_values, example_inputs, unpack
 from .emulator import EMULATOR
-from .image import COMPILER
+from .image import compiler_version
 from .place import Place
 from .result import Measured
 
@@ -183,15 +182,6 @@ def kernels_digest() -> str:
             total.update(file.relative_to(folder).as_posix().encode() + b"\0")
             total.update(file.read_bytes())
     return total.hexdigest()
-
-
-def compiler_version() -> str:
-    """The compiler's first line of ``--version``."""
-    program = shutil.which(COMPILER)
-    if program is None:
-        return ""
-    done = run_child([program, "--version"])
-    return done.stdout.partition("\n")[0].strip()
 
 
 _NEEDED = {

@@ -20,8 +20,6 @@ from .disassembly import Code, disassemble, find_objdump
 from .elf import SHF_EXECINSTR, Elf, Symbol, parse_elf
 from .frames import Flow, NotFollowed, follow
 
-# Bytes of stack that no kernel and no plan exceeds; tests hold every kernel against it.
-STACK_BUDGET = 1024
 # The functions of cortexm/model.h that call what a model points to.
 CALLERS = ("cortexm_init", "cortexm_invoke")
 
