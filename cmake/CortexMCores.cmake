@@ -5,6 +5,7 @@ include_guard(GLOBAL)
 # Toolchain files and scripts come without policies.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20...3.28)
+include("${CMAKE_CURRENT_LIST_DIR}/CortexMGlob.cmake")
 
 # _cortexm_json(<out> <json> <member or index>...): a value, or an empty string where there is none.
 function(_cortexm_json out json)
@@ -149,8 +150,8 @@ endfunction()
 # models it), CORTEXM_BOARD_MACHINE and CORTEXM_BOARD_REGIONS.
 macro(cortexm_load_board board)
   get_property(_cortexm_boards_dir GLOBAL PROPERTY CORTEXM_BOARDS_DIR)
-  file(GLOB _cortexm_boards RELATIVE "${_cortexm_boards_dir}" "${_cortexm_boards_dir}/*/board.json")
-  list(TRANSFORM _cortexm_boards REPLACE "/board.json" "")
+  _cortexm_glob(_cortexm_boards GLOB "${_cortexm_boards_dir}" "*/board.json")
+  list(TRANSFORM _cortexm_boards REPLACE ".*/([^/]+)/board.json" "\\1")
   cortexm_check_word("board" "${board}" ${_cortexm_boards})
   _cortexm_read_ledger(_cortexm_board "${_cortexm_boards_dir}/${board}/board.json")
   _cortexm_json(CORTEXM_BOARD_CPU "${_cortexm_board}" cpu)

@@ -33,7 +33,7 @@ function(_cortexm_measure target)
   set(archives "$<TARGET_FILE:${trial}>" ${ARG_ARCHIVES})
   set(header "${ARG_FOLDER}/measured/${ARG_NAME}_stack.h")
   set(stamp "${ARG_FOLDER}/${ARG_NAME}.measured")
-  file(GLOB tools "${package}/run/*.py")
+  _cortexm_glob(tools GLOB "${package}/run" "*.py")
   # The stamp tells when this last ran; the header keeps its time as long as it says the same.
   add_custom_command(
     OUTPUT "${stamp}"
@@ -57,8 +57,7 @@ endfunction()
 function(_cortexm_report_page target name folder python)
   get_property(root GLOBAL PROPERTY CORTEXM_ROOT)
   get_property(package GLOBAL PROPERTY CORTEXM_PACKAGE_DIR)
-  file(GLOB_RECURSE parts "${package}/report/*")
-  list(FILTER parts EXCLUDE REGEX "/__pycache__/")
+  _cortexm_glob(parts GLOB_RECURSE "${package}/report" "*" "(^|/)__pycache__/")
   add_custom_command(
     OUTPUT "${folder}/${name}.reported"
     BYPRODUCTS "${folder}/${name}.report.html"

@@ -37,9 +37,10 @@ function(_cortexm_check_flags)
   endforeach()
 endfunction()
 
-# The best instruction set that the compiler's own flags allow, and the architecture below it (v6m, v7m,
-# or empty where it is not a compiler for Cortex-M).
-function(_cortexm_compiler_isa out base)
+# The best instruction set that the compiler's own flags allow, the architecture below it (v6m, v7m, or
+# empty where it is not a compiler for Cortex-M), and whether words are to be aligned though the core
+# would read any (-mno-unaligned-access).
+function(_cortexm_compiler_isa out base aligned)
   _cortexm_compiler_flags(flags)
   execute_process(
     COMMAND "${CMAKE_C_COMPILER}" ${flags} -dM -E -x c /dev/null
@@ -47,6 +48,7 @@ function(_cortexm_compiler_isa out base)
     ERROR_QUIET)
   set(found scalar)
   set(below "")
+  set(strict FALSE)
   if(macros MATCHES "__ARM_ARCH_PROFILE (77|'M')")
     get_property(isas GLOBAL PROPERTY CORTEXM_ISAS)
     foreach(isa IN LISTS isas)
@@ -58,10 +60,14 @@ function(_cortexm_compiler_isa out base)
     set(below v6m)
     if(macros MATCHES "__ARM_ARCH_ISA_THUMB 2")
       set(below v7m)
+      if(NOT macros MATCHES "__ARM_FEATURE_UNALIGNED ")
+        set(strict TRUE)
+      endif()
     endif()
   endif()
   set(${out} ${found} PARENT_SCOPE)
   set(${base} "${below}" PARENT_SCOPE)
+  set(${aligned} ${strict} PARENT_SCOPE)
 endfunction()
 
 # Ninja reads from the compiler's lists of included files only names of these characters; it takes a file
@@ -100,7 +106,7 @@ function(cortexm_require_libraries)
   if(CMAKE_CROSSCOMPILING AND NOT platform)
     _cortexm_check_flags()
   endif()
-  _cortexm_compiler_isa(isa base)
+  _cortexm_compiler_isa(isa base aligned)
   if(NOT CORTEXM_ISA)
     set(CORTEXM_ISA "${isa}")
   endif()

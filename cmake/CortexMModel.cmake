@@ -58,9 +58,10 @@ function(_cortexm_join_arena group target name folder section region)
   endif()
   if(NOT TARGET "${library}")
     set(source "${CMAKE_BINARY_DIR}/cortexm/${library}.c")
-    set(attribute "")
+    set(array "_Alignas(CORTEXM_ARENA_ALIGN) uint8_t ${library}[sizeof(union arenas)]")
+    set(definition "${array}$<SEMICOLON>")
     if(section)
-      set(attribute "__attribute__((section(\"${section}\"))) ")
+      set(definition "CORTEXM_NOBITS(\"${section}\", ${array})")
     endif()
     set(includes "$<TARGET_PROPERTY:${library},CORTEXM_INCLUDES>")
     set(members "$<TARGET_PROPERTY:${library},CORTEXM_MEMBERS>")
@@ -75,7 +76,7 @@ union arenas {
 };
 
 extern uint8_t ${library}[];
-${attribute}_Alignas(CORTEXM_ARENA_ALIGN) uint8_t ${library}[sizeof(union arenas)];
+${definition}
 
 /* Each model refers to the arena by a name that these give it. */
 $<JOIN:${serves_all},\n>
@@ -150,9 +151,12 @@ function(cortexm_add_model)
   endforeach()
   if(CMAKE_CROSSCOMPILING)
     string(APPEND words "another=1\n")
-    _cortexm_compiler_isa(isa base)
+    _cortexm_compiler_isa(isa base aligned)
     if(base)
       string(APPEND words "compiler_isa=${isa}\n")
+    endif()
+    if(aligned)
+      string(APPEND words "aligned=1\n")
     endif()
   endif()
   if(generated)
@@ -232,8 +236,7 @@ function(cortexm_add_model)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${metadata})
   set(environment "${folder}/environment.txt")
   file(CONFIGURE OUTPUT "${environment}" CONTENT "cortexm_tools ${version}\n@report@\n" @ONLY)
-  file(GLOB_RECURSE tools "${package}/*.py")
-  list(FILTER tools EXCLUDE REGEX "/(run|share|testing|models)/")
+  _cortexm_glob(tools GLOB_RECURSE "${package}" "*.py" "^(run|share|testing|models)/")
   list(APPEND tools "${root}/cmake/launch.py" "${root}/cmake/cores.json" "${root}/kernels/kernels.json"
        "${root}/kernels/cmsis_nn.json" "${root}/kernels/code_sizes.json"
        "${root}/kernels/include/cortexm/params.h")

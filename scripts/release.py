@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NEEDED = (
     "kernels/kernels.json", "kernels/src/common/stamp.h", "kernels/include/cortexm/kernels.h",
     "runtime/model.c", "runtime/include/cortexm/model.h", "boards/common/sections.ld",
-    "cmake/CortexMModelConfig.cmake", "cmake/cores.json",
+    "cmake/CortexMModelConfig.cmake", "cmake/cores.json", "requirements/torch.txt",
 )  # fmt: skip
 COMPILED = re.compile(r"\.(o|a|so|obj|pyc|elf|dll|dylib|exe|whl)$|(^|/)(__pycache__|\.venv|build)/")
 

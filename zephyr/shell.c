@@ -10,6 +10,7 @@
 #include "models.h"
 
 #define MOST_SHOWN 64 /* bytes of an output */
+#define MOST_RUNS 1000
 
 static const char *type_text(uint8_t dtype)
 {
@@ -190,18 +191,19 @@ static int cmd_run(const struct shell *sh, size_t argc, char **argv)
 static int cmd_bench(const struct shell *sh, size_t argc, char **argv)
 {
     const struct cortexm_entry *const entry = prepare(sh, argv[1]);
-    const unsigned long runs = argc < 3 ? 10UL : strtoul(argv[2], NULL, 10);
+    char *end = "";
+    const long runs = argc < 3 ? 10L : strtol(argv[2], &end, 10);
     uint32_t least = UINT32_MAX, most = 0;
     uint64_t total = 0;
 
     if (entry == NULL) {
         return -ENOENT;
     }
-    if (runs == 0UL) {
-        shell_error(sh, "'%s' is not a number of runs", argv[2]);
+    if (*end != '\0' || runs < 1L || runs > MOST_RUNS) {
+        shell_error(sh, "'%s' is not a number of runs: give 1 to %d", argv[2], MOST_RUNS);
         return -EINVAL;
     }
-    for (unsigned long n = 0; n < runs; n++) {
+    for (long n = 0; n < runs; n++) {
         (void)write_inputs(sh, entry->model, "");
 
         const uint32_t start = k_cycle_get_32();
@@ -215,8 +217,8 @@ static int cmd_bench(const struct shell *sh, size_t argc, char **argv)
         most = MAX(most, cycles);
         total += cycles;
     }
-    shell_print(sh, "%s: %lu runs, %u to %u cycles, %u on average, at %u Hz", entry->model->name,
-                runs, (unsigned int)least, (unsigned int)most, (unsigned int)(total / runs),
+    shell_print(sh, "%s: %ld runs, %u to %u cycles, %u on average, at %u Hz", entry->model->name,
+                runs, (unsigned int)least, (unsigned int)most, (unsigned int)(total / (uint64_t)runs),
                 (unsigned int)sys_clock_hw_cycles_per_sec());
     return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "board_internal.h"
 
-extern uint8_t __stack_top[];
+extern uint8_t __stack_top[], __stack_limit[];
 extern uint32_t __data_start[], __data_end[], __bss_start[], __bss_end[];
 extern const uint32_t __data_load[];
 extern void (*const __init_array_start[])(void);
@@ -20,23 +20,28 @@ void board_fault(uint32_t exception, const uint32_t *frame) __attribute__((noret
 static void fault_handler(void);
 
 /* System exceptions only: the boards use no interrupt but SysTick. */
-__attribute__((section(".vectors"), used)) static void *const vectors[16] = {
+__attribute__((section(".vectors"), used)) static const struct {
+    void *stack;
+    void (*handlers[15])(void);
+} vectors = {
     __stack_top,
-    (void *)board_reset,
-    (void *)fault_handler,         /* NMI */
-    (void *)fault_handler,         /* HardFault */
-    (void *)fault_handler,         /* MemManage */
-    (void *)fault_handler,         /* BusFault */
-    (void *)fault_handler,         /* UsageFault */
-    (void *)fault_handler,         /* SecureFault */
-    NULL,
-    NULL,
-    NULL,
-    (void *)fault_handler,         /* SVCall */
-    (void *)fault_handler,         /* DebugMonitor */
-    NULL,
-    (void *)fault_handler,         /* PendSV */
-    (void *)board_systick_handler, /* SysTick */
+    {
+        board_reset,
+        fault_handler,         /* NMI */
+        fault_handler,         /* HardFault */
+        fault_handler,         /* MemManage */
+        fault_handler,         /* BusFault */
+        fault_handler,         /* UsageFault */
+        fault_handler,         /* SecureFault */
+        NULL,
+        NULL,
+        NULL,
+        fault_handler,         /* SVCall */
+        fault_handler,         /* DebugMonitor */
+        NULL,
+        fault_handler,         /* PendSV */
+        board_systick_handler, /* SysTick */
+    },
 };
 
 /* In assembler because a compiler may use vector registers anywhere once it may use them at all:
@@ -75,7 +80,7 @@ void board_start(void)
 {
 #ifdef BOARD_CYCLES
     /* A chip may begin with another image's vectors, or a loader's. Cores without VTOR ignore it. */
-    *(volatile uint32_t *)(uintptr_t)0xE000ED08U = (uint32_t)(uintptr_t)vectors;
+    *(volatile uint32_t *)(uintptr_t)0xE000ED08U = (uint32_t)(uintptr_t)&vectors;
 #endif
     /* Loops instead of memcpy and memset: those need not be linked into every image. `volatile` keeps
      * the compiler from turning the loops back into calls. */
@@ -135,8 +140,6 @@ void board_fault(uint32_t exception, const uint32_t *frame)
 {
     /* From exception 2 on; the last one is for all others. */
     const char *name = "NMI\0HardFault\0MemManage\0BusFault\0UsageFault\0SecureFault\0unexpected exception";
-    extern uint8_t __stack_limit[];
-
     for (uint32_t before = exception < 8U ? exception : 8U; before > 2U; before--) {
         while (*name++ != '\0') {
         }

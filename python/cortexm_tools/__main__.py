@@ -8,10 +8,8 @@ import sys
 def main() -> int:
     """The command line; without numpy only ``doctor``, which says what to install."""
     if importlib.util.find_spec("numpy") is not None:
-        try:
-            from . import cli
-        except KeyboardInterrupt:
-            return 130
+        from . import cli
+
         return cli.main()
     if sys.argv[1:] == ["doctor"]:
         from .cli.doctor import examine, listing

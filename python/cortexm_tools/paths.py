@@ -28,7 +28,7 @@ def data_root() -> Path:
     raise CortexMError(
         "the kernel library is missing from this installation",
         where=str(PACKAGE),
-        hint="reinstall cortexm-model, or run from a complete checkout",
+        hint="install the wheel again, or run from a complete checkout",
     )
 
 

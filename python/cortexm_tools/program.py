@@ -22,6 +22,7 @@ from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
 from .options.precision import INT8, Pattern, Quantization
 from .packages import WORKING, others
+from .paths import data_root
 from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
@@ -301,8 +302,8 @@ def _lower(
         raise CortexMError(
             f"the Python package {error.name!r} is missing, which lowering a model needs",
             where=label,
-            hint="pip install 'cortexm-model[torch]', or point PYTHON (CORTEXM_PYTHON) at an "
-            "interpreter that has it; a .pte needs none of this",
+            hint=f"pip install -r {data_root() / 'requirements' / 'torch.txt'}, or point PYTHON "
+            "(CORTEXM_PYTHON) at an interpreter that has it; a .pte needs none of this",
         ) from None
     progress(f"running {label}")
     words = "export and lowering" if quantization is None else "export, quantization and lowering"

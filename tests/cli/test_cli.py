@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from cortexm_tools.plan.search.alternatives import Alternative
 from cortexm_tools.target import Optimize
 
 from tests.support.golden import golden_cases
+
+DIGITS = Path(__file__).resolve().parents[1] / "data" / "digits" / "digits.pte"
 
 
 @pytest.fixture(scope="session")
@@ -343,6 +346,43 @@ def test_without_numpy_there_is_a_sentence() -> None:
             assert re.search(r"^MISSING +numpy +pip install numpy", done.stdout, re.M)
         else:
             assert "lacks numpy" in done.stderr and "CORTEXM_PYTHON" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["inspect", str(DIGITS)], ["--help"]])
+def test_who_reads_what_is_printed_may_stop(words: list[str]) -> None:
+    command = [sys.executable, "-m", "cortexm_tools", *words]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    child = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    assert child.stdout is not None
+    child.stdout.close()
+    assert child.communicate(timeout=60)[1] == b"" and child.returncode == 1
+
+
+def test_doctor_reads_what_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "ninja"
+    tool.write_bytes(b"#!/bin/sh\nprintf 'ninja \\377\\376 1.2.3'\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert doctor._program_version("ninja") == "1.2.3"
+
+
+def test_an_interrupt_while_importing_is_a_word() -> None:
+    """Also in a package that makes another error of it, as numpy does."""
+    code = (
+        "import os, signal, sys\n"
+        "class Late:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'cortexm_tools.compile':\n"
+        "            try: os.kill(os.getpid(), signal.SIGINT)\n"
+        "            except KeyboardInterrupt: raise ImportError('numpy is broken')\n"
+        "sys.meta_path.insert(0, Late())\n"
+        "from cortexm_tools.__main__ import main\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
 
 
 def test_module_and_cmake_dir() -> None:

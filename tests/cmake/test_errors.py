@@ -64,6 +64,9 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte CPU any KERNELS cmsis-nn", "CPU any names none", "name the core"),
         ("digits.pte TARGET", "no value after TARGET", "leave the word out"),
         ("digits.pte TARGET EMBED_PTE", "no value after TARGET", "leave the word out"),
+        ('"a\\;b.pte"', "cannot name a file with ';' in its path", "another name"),
+        ("[[$<x>.pte]]", "cannot name a file with '$<' in its path", "another name"),
+        ('digits.pte CALIBRATION "a\\;b.npz"', "with ';' in its path", "another name"),
         ('digits.pte TARGET "two words"', "no target named 'two words'", "use TARGET two_words"),
         ("digits.pte CALIBRATION none.npz", "none.npz does not exist", "paths are relative"),
         ("digits.pte EXTERNAL_OPERATORS a::b", "is for RUNTIME executorch", "leave it out"),
@@ -108,6 +111,22 @@ def test_a_folder_that_is_no_checkout_of_cmsis_nn(tmp_path: Path) -> None:
     assert "git clone" in said
 
 
+@pytest.mark.parametrize(
+    ("revision", "old"), [("16.0.0", True), ("18.0.0", False), ("19.1.0", False)]
+)
+def test_copies_of_cmsis_nn_that_are_too_old(tmp_path: Path, revision: str, old: bool) -> None:
+    checkout = tmp_path / "nn"
+    (checkout / "Include").mkdir(parents=True)
+    (checkout / "Include" / "arm_nnfunctions.h").write_text(
+        f"/*\n * $Revision:    V.{revision}\n */\n"
+    )
+    (checkout / "CMakeLists.txt").write_text("add_library(cmsis-nn INTERFACE)\n")
+    call = "cortexm_add_model(digits.pte CPU cortex-m4 KERNELS cmsis-nn)"
+    said = refuse(configure(tmp_path, call, CMSIS_NN_ROOT=str(checkout)))
+    assert ("has revision 16" in said and "take release 7.0.0" in said) == old
+    assert ("needs the language C" in said) != old
+
+
 def test_model_file_needs_torch_in_the_interpreter(tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     succeed(run("python3", "-m", "venv", "--without-pip", str(bare)))
@@ -119,6 +138,7 @@ def test_model_file_needs_torch_in_the_interpreter(tmp_path: Path) -> None:
     )
     assert "lacks: numpy torch torchao executorch" in said
     assert "CORTEXM_PYTHON" in said
+    assert f"-m pip install -r {ROOT}/requirements/torch.txt," in said
     call = "cortexm_add_model(digits.pte REPORT html)"
     said = refuse(configure(tmp_path, call, CORTEXM_PYTHON=str(bare / "bin/python")))
     assert "lacks: numpy jinja2 hint: " in said

@@ -89,7 +89,7 @@ def test_incomplete_and_compiled_contents_are_refused(wheel: Path, tmp_path: Pat
 
 
 def test_extras_are_what_the_tests_are_run_with(wheel: Path) -> None:
-    """`pip install cortexm-model[torch]` brings the versions that the results are proved for."""
+    """The extra `torch` brings the versions that the results are proved for."""
     (info,) = wheel.glob("cortexm_model-*.dist-info")
     metadata = PathDistribution(info).metadata
     assert metadata["Version"] == __version__

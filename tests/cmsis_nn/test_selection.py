@@ -387,6 +387,15 @@ def test_check_file_names_every_layer_with_scratch_memory() -> None:
     assert "layer_cmsis_nn.c" not in plain.files
 
 
+def test_a_stack_that_nobody_has_measured_has_no_size() -> None:
+    """Without the measurement of a build: ours have a bound, those of another library have none."""
+    for choice, known in ((KernelChoice.BUILTIN, True), (NN, False)):
+        options = CompileOptions(Target.parse("cortex-m4"), kernels=choice)
+        files = compile_program(layer_program("conv2d_row", 1), options).files
+        assert ("#define LAYER_STACK_SIZE 1024\n" in str(files["layer.h"])) == known
+        assert ".stack_size = LAYER_STACK_SIZE," in str(files["layer.c"])
+
+
 def test_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CortexMError, match="CPU any names none"):
         first_call(random_layer("linear", 2), "any")

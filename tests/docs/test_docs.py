@@ -111,3 +111,14 @@ def test_table_of_formats_has_their_numbers() -> None:
     ):
         (row,) = (row for row in rows if row.startswith(f"| {name}"))
         assert said in row.split("|")[2], row
+
+
+def test_nothing_says_to_install_a_name_that_anybody_may_register() -> None:
+    """The package is in no index: its name stands with the place where it comes from."""
+    for path in tracked("*.md", "*.py", "*.cmake", "*.txt", "*.toml", "*.yml", "*.ipynb", "*.sh"):
+        if path.parent != ROOT / "tests" / "docs" and path.name != "CHANGELOG.md":
+            text = path.read_text(encoding="utf-8")
+            said = re.findall(
+                r"(?:pip install|requires = )[^`\n]*\s?[^`\n]*cortexm[-_]model.{0,10}", text
+            )
+            assert all(" @ " in one for one in said), (path, said)

@@ -84,7 +84,7 @@ def test_equal_parameter_blocks_are_one() -> None:
 
 def test_sections_and_arena() -> None:
     files = tiny_files(section_arena=".dtcm", section_weights=".ext")
-    assert '__attribute__((section(".dtcm"))) static _Alignas' in files["tiny.c"]
+    assert 'CORTEXM_NOBITS(".dtcm", static _Alignas' in files["tiny.c"]
     assert files["tiny_weights.c"].count('section(".ext")') == files["tiny_weights.c"].count("= {")
     assert ".arena = NULL," in tiny_files(arena=CallerArena())["tiny.c"]
     shared = tiny_files(arena=SharedArena("pool"))["tiny.c"]
@@ -96,8 +96,8 @@ def test_sections_and_arena() -> None:
 def test_state_stays_outside_a_shared_arena() -> None:
     text = stateful_files(arena=SharedArena("pool"), section_arena=".dtcm")["stateful.c"]
     assert "extern uint8_t cortexm_arena_pool_has_64_bytes_for_stateful[];" in text
-    state = "_Alignas(CORTEXM_ARENA_ALIGN) uint8_t stateful_state[STATEFUL_STATE_SIZE];"
-    assert f'__attribute__((section(".dtcm"))) {state}' in text
+    state = "_Alignas(CORTEXM_ARENA_ALIGN) uint8_t stateful_state[STATEFUL_STATE_SIZE]"
+    assert f'CORTEXM_NOBITS(".dtcm", {state})' in text
 
 
 def test_poison_leaves_state_alone() -> None:

@@ -103,13 +103,33 @@ def test_a_derived_name_can_be_chosen(stem: str) -> None:
 
 
 def test_names_that_a_user_chooses() -> None:
-    for name in ("case", "3d", "_x", "a-b", "é", "cortexm_net", "memcpy", ""):
+    for name in (
+        "case",
+        "3d",
+        "_x",
+        "a-b",
+        "é",
+        "cortexm_net",
+        "memcpy",
+        "",
+        "arm_mve",
+        "cmsis_gcc",
+    ):
         with pytest.raises(CortexMError, match="a model cannot be called") as caught:
             check_name(name)
         check_name(caught.value.hint.removeprefix("use --name "))
     assert check_name("test") == "test"  # a word of CMake only
     assert name_of_file("test")[0] == "model_test"
     assert all(name_of_file(name) == (name, "") for name in builtin_names())
+
+
+def test_words_of_arduino_are_taken_where_sketches_see_the_model() -> None:
+    """`setup` and `loop` are the sketch's own functions."""
+    for name in ("setup", "loop", "Serial", "word"):
+        assert name_of_file(name) == (name, "")
+        assert name_of_file(name, "words_of_arduino.txt")[0] == f"model_{name}"
+        with pytest.raises(CortexMError, match="is a word of Arduino"):
+            check_name(name, "words_of_arduino.txt")
 
 
 def test_words_of_the_compiler_and_its_library() -> None:
@@ -125,6 +145,15 @@ def test_words_of_the_compiler_and_its_library() -> None:
         command = [compiler, "-std=gnu11", "-dM", "-E", "-x", "c", "/dev/null"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         missing |= set(re.findall(r"^#define ([A-Za-z]\w*)", done.stdout, re.M)) - words
+    for folder in ("include", "include-fixed", "newlib.h"):
+        command = ["arm-none-eabi-gcc", f"-print-file-name={folder}"]
+        if folder == "newlib.h":
+            command = ["arm-none-eabi-gcc", "-E", "-include", "newlib.h", "-x", "c", "/dev/null"]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        found = re.search(r'^# 1 "(.*)/newlib\.h"', said, re.M)
+        headers = Path(found[1] if found else said.strip()).glob("[a-z]*.h")
+        missing |= {file.stem for file in headers if file.stem.isidentifier()} - words
+    missing = {name for name in missing if not name.startswith("arm_")}
     for library in ("libc.a", "libm.a"):
         command = [*cross_compiler("cortex-m4"), f"-print-file-name={library}"]
         path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -27,9 +27,10 @@ from cortexm_tools.run.image import require_program
 from cortexm_tools.version import __version__
 
 from tests.cmake.projects import MODEL, ROOT, emulate
+from tests.support.warnings import COMMON
 
 GCC = "arm-none-eabi-gcc"
-STRICT = ("-Wall", "-Wextra", "-Werror")
+CXX = ("-Wall", "-Wextra", "-Werror")
 
 # An application of the test: one inference on zeros, the outputs' bytes in hexadecimal.
 CHECK = r"""
@@ -52,9 +53,12 @@ int main(void)
 """
 
 
+OTHER = ROOT / "tests" / "data" / "states" / "frames.pte"
+
+
 @cache
-def model(cpu: str, weights: str = "linked"):
-    return compile_model(MODEL, cpu=cpu, weights=weights)
+def model(cpu: str, weights: str = "linked", file: Path = MODEL):
+    return compile_model(file, cpu=cpu, weights=weights)
 
 
 @cache
@@ -69,7 +73,7 @@ def expected(cpu: str) -> str:
 
 def exported(folder: Path, kind: str, cpu: str, *, url: str = "", weights: str = "linked") -> Path:
     """The folder of an export, with the test's application beside it."""
-    write_export(folder / "digits", export_files(model(cpu, weights).compiled, kind, url))
+    write_export(folder / "digits", export_files([model(cpu, weights).compiled], kind, url))
     (folder / "check.c").write_text(CHECK)
     return folder / "digits"
 
@@ -120,7 +124,7 @@ def test_folder_compiles_with_one_command(compiler: str, tmp_path: Path) -> None
         more = ["-isystem", "/usr/include/newlib"]
     require_program(command[0])
     assert " ".join(command) + "\n" in readme
-    assert run(*command, *more, *STRICT, "-Wpedantic", cwd=folder) == ""
+    assert run(*command, *more, *COMMON, cwd=folder) == ""
     core = (folder / "core.txt").read_text().split()
     objects = sorted(folder.glob("*.o"))
     assert on_board("mps3-an547", core, folder / "src", objects, tmp_path) == expected("cortex-m55")
@@ -130,7 +134,11 @@ def test_folder_compiles_with_one_command(compiler: str, tmp_path: Path) -> None
 def test_every_file_is_there_and_needed(cpu: str, tmp_path: Path) -> None:
     folder = exported(tmp_path, "folder", cpu)
     manifest = json.loads((folder / "manifest.json").read_text())
-    assert manifest["format"] == 1 and manifest["target"]["cpu"] == cpu
+    assert manifest["format"] == 2 and manifest["target"]["cpu"] == cpu
+    report = model(cpu).report
+    (sizes,) = manifest["models"]
+    assert sizes["ram_bytes"] == report["arena_bytes"]
+    assert sizes["constants_bytes"] == report["constants_bytes"] and sizes["stack_bytes"] == 1024
     paths = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
     assert set(manifest["files"]) == paths - {"manifest.json"}
     for path, digest in manifest["files"].items():
@@ -140,21 +148,21 @@ def test_every_file_is_there_and_needed(cpu: str, tmp_path: Path) -> None:
     # The compiler reads every header of the export for some file, and none from elsewhere.
     words = (folder / "sources.txt").read_text().split()
     text = run(GCC, "@core.txt", *words, "-MM", cwd=folder)
-    read = {w for w in text.replace("\\\n", " ").split() if w.startswith("src/")}
+    read = {os.path.normpath(w) for w in text.replace("\\\n", " ").split() if w.startswith("src/")}
     assert {path for path in paths if path.startswith("src/")} == read
     kernels = {Path(path).stem for path in listed if path.startswith("src/kernels/")}
-    assert {f"cortexm_{name}" for name in kernels} == set(model(cpu).report["kernels"])
+    assert {f"cortexm_{name}" for name in kernels} == set(report["kernels"])
 
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_the_same_export_twice(kind: str, tmp_path: Path) -> None:
     compiled = model("cortex-m55").compiled
-    files = export_files(compiled, kind)
-    assert list(files.items()) == list(export_files(compile_again().compiled, kind).items())
+    files = export_files([compiled], kind)
+    assert list(files.items()) == list(export_files([compile_again().compiled], kind).items())
     text = "\n".join(text for text in files.values() if isinstance(text, str))
     assert str(ROOT) not in text and "/work" not in text
     # Over an export of another kind: what that had and this has not is removed.
-    write_export(tmp_path, export_files(compiled, "zephyr"))
+    write_export(tmp_path, export_files([compiled], "zephyr"))
     write_export(tmp_path, files)
     assert {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()} == set(files)
 
@@ -236,7 +244,7 @@ def test_cmsis_pack(tmp_path: Path) -> None:
     units = [root / name for name, category in places.items() if category == "source"]
     core = ["-mcpu=cortex-m0plus", "-mthumb"]
     (root / "o").mkdir()
-    run(GCC, *core, "-std=gnu11", *STRICT, f"-I{root / 'src'}", "-c", *units, cwd=root / "o")
+    run(GCC, *core, "-std=gnu11", *COMMON, "-c", *units, cwd=root / "o")
     objects = sorted((root / "o").glob("*.o"))
     assert on_board("mps2-an385", core, root / "src", objects, tmp_path) == expected(
         "cortex-m0plus"
@@ -274,14 +282,14 @@ def test_arduino(tmp_path: Path) -> None:
     )
     core = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
     run(
-        "arm-none-eabi-g++", *core, *STRICT, "-fsyntax-only", "-x", "c++", f"-I{folder / 'src'}",
+        "arm-none-eabi-g++", *core, *CXX, "-fsyntax-only", "-x", "c++", f"-I{folder / 'src'}",
         f"-I{tmp_path}", "-include", "Arduino.h", sketch,
     )  # fmt: skip
     # As its builder does: every file below src/ by itself, -Os, no options of the library's.
     units = sorted((folder / "src").rglob("*.c"))
     work = tmp_path / "o"
     work.mkdir()
-    run(GCC, *core, "-std=gnu11", "-Os", *STRICT, f"-I{folder / 'src'}", "-c", *units, cwd=work)
+    run(GCC, *core, "-std=gnu11", "-Os", *COMMON, "-c", *units, cwd=work)
     said = on_board("mps2-an386", core, folder / "src", sorted(work.glob("*.o")), tmp_path)
     assert said == expected("cortex-m4")
 
@@ -306,7 +314,7 @@ def test_arduinos_builder_finds_and_builds_it(tmp_path: Path) -> None:
     )
     clock = json.loads((boards / "mps2-an386" / "board.json").read_text())["clock_hz"]
     flags = "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16"
-    compile_ = f"{flags} -Os {' '.join(STRICT)} -DBOARD_CLOCK_HZ={clock}U {{includes}}"
+    compile_ = f"{flags} -Os {' '.join(CXX)} -DBOARD_CLOCK_HZ={clock}U {{includes}}"
     ends = '"{source_file}" -o "{object_file}"'
     script = f"-L{boards / 'common'} -T{boards / 'mps2-an386' / 'memory.ld'}"
     (platform / "platform.txt").write_text(
@@ -341,19 +349,29 @@ tools.ctags.pattern=arduino-ctags -u --language-force=c++ -f - --c++-kinds=svpf 
     assert said.strip() == expected("cortex-m4")
 
 
+def test_names_that_a_format_has_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, kind in (("loop", "arduino"), ("Serial", "platformio"), ("test", "cmake")):
+        file = tmp_path / f"{name}.pte"
+        file.write_bytes(MODEL.read_bytes())
+        words = ["export", str(file), "--format", kind, "--out", str(tmp_path / name)]
+        assert main([*words, "--name", name]) == 1
+        assert f"use --name model_{name}" in capsys.readouterr().err
+        assert main(words) == 0
+        assert (tmp_path / name / "src" / f"model_{name}.c").is_file()
+
+
 def test_platformio(tmp_path: Path) -> None:
     folder = exported(tmp_path, "platformio", "cortex-m4")
     data = json.loads((folder / "library.json").read_text())
     assert {"name", "version", "description", "keywords", "license"} <= set(data)
-    assert (folder / "src" / data["headers"]).is_file()
+    assert all((folder / "src" / header).is_file() for header in data["headers"])
     for example in data["examples"]:
         assert all((folder / example["base"] / file).is_file() for file in example["files"])
     build = data["build"]
     assert {"-fwrapv", "-ffp-contract=off"} <= set(build["flags"])
     units = sorted((folder / build["srcDir"]).rglob("*.c"))
     core = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
-    include = f"-I{folder / build['includeDir']}"
-    run(GCC, *core, "-Os", *build["flags"], *STRICT, "-fsyntax-only", include, *units)
+    run(GCC, *core, "-Os", *build["flags"], *COMMON, "-fsyntax-only", *units)
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -389,7 +407,7 @@ def test_a_manifest_removes_nothing_outside(tmp_path: Path) -> None:
 def test_long_names_are_refused_for_packs() -> None:
     compiled = compile_model(MODEL, cpu="any", name="n" * 33).compiled
     with pytest.raises(CortexMError, match="at most 32 characters"):
-        export_files(compiled, "cmsis-pack")
+        export_files([compiled], "cmsis-pack")
 
 
 def test_formats_are_those_of_the_option(capsys: pytest.CaptureFixture[str]) -> None:
@@ -451,3 +469,119 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
     assert not list((tmp_path / "far").iterdir()) and not (tmp_path / "out" / "b.c").exists()
     (tmp_path / "out" / "src").unlink()
     assert write_export(tmp_path / "way", {"src/a.c": ""}) == 1  # the folder itself may be one
+
+
+BOTH = r"""
+#include <stdio.h>
+#include <string.h>
+#include <digits.h>
+#include <frames.h>
+static int run(const cortexm_model_t *model)
+{
+    if (cortexm_init(model, NULL, 0) != CORTEXM_OK) { return 1; }
+    const cortexm_tensor_t in = cortexm_input(model, NULL, 0);
+    memset(in.data, 0, in.info->size);
+    if (cortexm_invoke(model, NULL) != CORTEXM_OK) { return 2; }
+    const cortexm_tensor_t out = cortexm_output(model, NULL, 0);
+    for (size_t i = 0; i < out.info->size; i++) {
+        printf("%02x", ((const unsigned char *)out.data)[i]);
+    }
+    printf("\n");
+    return 0;
+}
+int main(void) { return run(&digits) + run(&frames); }
+"""
+
+
+@cache
+def expected_of_both(cpu: str) -> list[str]:
+    compiled = model(cpu, file=OTHER)
+    (index,) = compiled.compiled.plan.graph.inputs
+    (out,) = compiled(np.zeros(compiled.compiled.plan.graph.tensors[index].shape, np.float32))
+    return [expected(cpu), out.tobytes().hex()]
+
+
+def compiled_objects(folder: Path, core: list[str], work: Path) -> list[Path]:
+    """All sources of an export, which need no folder to look for includes in, by GCC."""
+    work.mkdir()
+    units = sorted((folder / "src").rglob("*.c"))
+    options = ["-std=gnu11", "-Os", "-ffunction-sections", "-fwrapv", "-ffp-contract=off"]
+    run(GCC, *core, *options, *COMMON, "-c", *units, cwd=work)
+    return sorted(work.glob("*.o"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "versions"),
+    [("folder", ("", "")), ("arduino", ("", "")), ("folder", ("", "0badc0de"))],
+    ids=["folder", "arduino", "versions"],
+)
+def test_two_exports_are_parts_of_one_program(
+    kind: str, versions: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one version of the tools, and of two: all objects are linked, as from files or whole archives."""
+    core = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
+    objects: list[Path] = []
+    for version, file in zip(versions, (MODEL, OTHER), strict=True):
+        if version:
+            monkeypatch.setattr(
+                "cortexm_tools.export.sources.version_of", lambda folder: "0badc0de"
+            )
+        write_export(
+            tmp_path / file.stem, export_files([model("cortex-m4", file=file).compiled], kind)
+        )
+        objects += compiled_objects(tmp_path / file.stem, core, tmp_path / f"{file.stem}-o")
+    (tmp_path / "check.c").write_text(BOTH)
+    said = on_board(
+        "mps2-an386",
+        [*core, f"-I{tmp_path / 'frames' / 'src'}"],
+        tmp_path / "digits" / "src",
+        objects,
+        tmp_path,
+    )
+    assert said.splitlines() == expected_of_both("cortex-m4")
+    # A kernel that both call is there once, or once for each version.
+    listed = run("arm-none-eabi-nm", "--defined-only", tmp_path / "check.elf")
+    kernels = re.findall(r" [TW] cortexm_[0-9a-f]{8}_(quantize\w+)$", listed, re.M)
+    assert len(kernels) == len(set(versions)) and len(set(kernels)) == 1
+
+
+def test_one_export_of_several_models(tmp_path: Path) -> None:
+    folder = tmp_path / "both"
+    compiled = [model("cortex-m4", file=file).compiled for file in (MODEL, OTHER)]
+    write_export(folder, export_files(compiled, "folder", name="both"))
+    core = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
+    objects = compiled_objects(folder, core, tmp_path / "o")
+    (tmp_path / "check.c").write_text(BOTH)
+    said = on_board("mps2-an386", core, folder / "src", objects, tmp_path)
+    assert said.splitlines() == expected_of_both("cortex-m4")
+    models = json.loads((folder / "manifest.json").read_text())["models"]
+    assert [entry["name"] for entry in models] == ["digits", "frames"]
+    # What a tool is told names both, and the example runs both.
+    for kind, told in (
+        ("cmake", "CMakeLists.txt"),
+        ("cmsis-pack", "CortexMModel.both.pdsc"),
+        ("arduino", "library.properties"),
+        ("platformio", "library.json"),
+        ("zephyr", "zephyr/CMakeLists.txt"),
+    ):
+        files = export_files(compiled, kind, name="both")
+        assert all(name in str(files[told]) for name in ("both", "digits", "frames")), kind
+        (example,) = [files[p] for p in files if re.search(r"^example.*\.(c|ino)$", p)]
+        assert str(example).count("cortexm_invoke") == 2
+
+
+def test_command_line_of_several_models(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["export", str(MODEL), str(OTHER), "--cpu", "cortex-m4", "--out", str(tmp_path / "x")]
+    assert main(words) == 1 and "add --name NAME" in capsys.readouterr().err
+    assert main([*words, "--name", "both", "--format", "zephyr", "--measure"]) == 0
+    assert "config MODEL_both\n" in (tmp_path / "x" / "zephyr" / "Kconfig").read_text()
+    manifest = json.loads((tmp_path / "x" / "manifest.json").read_text())
+    for entry in manifest["models"]:
+        assert entry["code_bytes"] > 1000 and 100 < entry["stack_bytes"] < 1024
+        header = (tmp_path / "x" / "src" / f"{entry['name']}_stack.h").read_text()
+        assert f"_STACK_SIZE {entry['stack_bytes']}\n" in header
+    twice = [str(MODEL), "--cpu", "any", "--name", "both", "--out", str(tmp_path / "y")]
+    assert main(["export", str(MODEL), *twice]) == 1
+    assert "two models are called digits" in capsys.readouterr().err
+    assert main(["export", *twice, "--measure"]) == 1
+    assert "needs a core to compile for" in capsys.readouterr().err

@@ -7,9 +7,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from cortexm_tools.emit.header import STACK_MOST
 from cortexm_tools.run.disassembly import disassemble, find_objdump
 from cortexm_tools.run.elf import parse_elf
-from cortexm_tools.run.stack import STACK_BUDGET, CallGraph, read_usage
+from cortexm_tools.run.stack import CallGraph, read_usage
 
 PLAN_STACK = 64  # cortexm_invoke and the generated function above a kernel
 
@@ -35,7 +36,7 @@ def check_stack(
     over = {}
     for name in names:
         bound = graph.bound(f"cortexm_{name}")
-        if bound.bytes > STACK_BUDGET - PLAN_STACK:
+        if bound.bytes > STACK_MOST - PLAN_STACK:
             over[name] = bound.path
     assert not over
     # Two ways to the same number: the compiler's word, and its code. Of functions in assembler

@@ -18,10 +18,10 @@ from tests.device.test_golden_device import cases, program
 from tests.kernels.test_kernel_table import DATA, KERNELS
 from tests.support.batches import Job, run_jobs
 from tests.support.golden import mismatch, output_step
+from tests.support.warnings import COMMON
 
 ROOT = KERNELS.parent
 CLANG = "clang"  # Debian's, with lld
-WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
 NEWLIB = "/usr/include/newlib"
 
 
@@ -31,7 +31,7 @@ def compile_kernels(core: Core, isas: set[str], folder: Path) -> None:
     flags = CORES[core].flags[Target.parse(core.value).isa]
     fixed = [
         CLANG, "--target=arm-none-eabi", *flags, "-std=c11", DATA["optimize"]["balanced"],
-        *DATA["options"], *WARNINGS, f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}",
+        *DATA["options"], *COMMON, f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}",
         "-isystem", NEWLIB,
     ]  # fmt: skip
     rows = [row for row in expand(DATA["kernels"]) if row["isa"] in isas]
@@ -79,7 +79,7 @@ def test_application_without_warnings(tmp_path: Path) -> None:
         tmp_path / "build",
         {"MODEL": str(MODEL), "CortexMModel_DIR": str(ROOT / "cmake")},
     )
-    flags = {"CORTEXM_COMPILER": CLANG, "CMAKE_C_FLAGS": " ".join(WARNINGS)}
+    flags = {"CORTEXM_COMPILER": CLANG, "CMAKE_C_FLAGS": " ".join(COMMON)}
     succeed(app.configure(CORTEXM_BOARD="mps3-an547", **flags))
     said = succeed(app.make())
     assert "warning" not in said and "digits: flash" in said and "stack" in said

@@ -17,6 +17,7 @@ from cortexm_tools.target import CORES, Core, Target
 from tests.kernels.stack import check_stack
 from tests.kernels.test_kernel_table import KERNELS, TABLE, short_macros
 from tests.support.cores import BOARD_OF, cross_compiler, emulator
+from tests.support.warnings import GCC
 
 HERE = Path(__file__).resolve().parent
 TOOLCHAIN = HERE.parents[1] / "cmake" / "toolchain-arm-none-eabi.cmake"
@@ -52,7 +53,8 @@ def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("kernels")
     for command in (
         ["cmake", "-G", "Ninja", "-S", str(HERE / "device"), "-B", str(folder), "-DFUZZ_CASES=100",
-         f"-DTAKEN={';'.join(short_macros())}", f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}",
+         f"-DTAKEN={';'.join(short_macros())}", f"-DWARNINGS={';'.join(GCC)}",
+         f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}",
          f"-DCORTEXM_BOARD={BOARD_OF[core]}", f"-DCORTEXM_CPU={core.value}",
          f"-DCORTEXM_ISA={CORES[core].isas[-1].value}"],
         ["cmake", "--build", str(folder), "--parallel", "2", "--target", "fuzz"],
@@ -92,8 +94,7 @@ def test_what_speed_compiles_with_more(core: str, ends: str, tmp_path: Path) -> 
     assert names
     command = [
         *compiler, "-std=c11", "-O3", "-fwrapv", "-ffp-contract=off",
-        "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror",
-        f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}",
+        *GCC, f"-I{KERNELS / 'include'}", f"-I{KERNELS / 'src'}",
         *(f"-D{name}=application" for name in short_macros()),
         "-fstack-usage", "-c", *(str(found[f"cortexm_{name}"]) for name in names),
     ]  # fmt: skip

@@ -166,9 +166,9 @@ def test_generated_code_names_the_memories() -> None:
     plan = plan_of(5, "sram=1M", "dtcm=4K:fast", "qspi=1M:weights")
     files = emit(plan, EmitOptions("net", "test", "0" * 64))
     source, weights = str(files["net.c"]), str(files["net_weights.c"])
-    assert 'section(".cortexm.arena.sram"))) static _Alignas' in source
+    assert 'CORTEXM_NOBITS(".cortexm.arena.sram", static _Alignas' in source
     named = str(emit(plan, EmitOptions("net", "test", "0" * 64, section_arena=".here"))["net.c"])
-    assert 'section(".here"))) static _Alignas' in named and ".cortexm.arena.sram" not in named
+    assert 'CORTEXM_NOBITS(".here", static _Alignas' in named and ".cortexm.arena.sram" not in named
     shared = EmitOptions("net", "test", "0" * 64, arena=SharedArena("all"))
     text = str(emit(plan, shared)["net.c"])
     size = plan.arenas[1].size
@@ -176,8 +176,8 @@ def test_generated_code_names_the_memories() -> None:
     assert f"static uint8_t *const net_own_arena_dtcm = {array};" in text
     assert "_Alignas" not in text
     assert f"#define NET_ARENA_DTCM_SIZE {plan.arenas[1].size}\n" in str(files["net.h"])
-    array = f"static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t net_own_arena_dtcm[{size}];"
-    assert f'section(".cortexm.arena.dtcm"))) {array}' in source
+    array = f"static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t net_own_arena_dtcm[{size}]"
+    assert f'CORTEXM_NOBITS(".cortexm.arena.dtcm", {array})' in source
     assert "net_own_arena_dtcm + " in source and "@dtcm+" in source
     assert f"#define NET_ARENA_SIZE {plan.main_size}\n" in str(files["net.h"])
     assert weights.count('section(".cortexm.weights.qspi")') == len(plan.constants)

@@ -26,15 +26,21 @@ def workflow() -> dict[str, Any]:
 def test_the_workflow_is_what_github_takes() -> None:
     data = workflow()
     assert set(data) == {"name", True, "permissions", "env", "jobs"}  # YAML reads on as True
-    assert data[True] == "pull_request" and data["permissions"]["pull-requests"] == "write"
-    (job,) = data["jobs"].values()
-    assert job["runs-on"].startswith("ubuntu-")
-    for step in job["steps"]:
-        assert ("run" in step) != ("uses" in step)
-        assert set(step) <= {"name", "id", "if", "env", "run", "uses", "with", "continue-on-error"}
-        assert "uses" not in step or re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"])
-        # What a pull request can choose is not written into a shell command.
-        assert "${{" not in step.get("run", "")
+    assert data[True] == "pull_request" and data["permissions"] == {"contents": "read"}
+    compare, comment = data["jobs"].values()
+    # What runs the pull request's code may write nothing; what may write runs none of it.
+    assert "permissions" not in compare and comment["permissions"] == {"pull-requests": "write"}
+    assert not any(step.get("uses", "").startswith("actions/checkout") for step in comment["steps"])
+    assert compare["steps"][0]["with"]["persist-credentials"] is False
+    for job in (compare, comment):
+        assert job["runs-on"].startswith("ubuntu-")
+        for step in job["steps"]:
+            assert ("run" in step) != ("uses" in step)
+            known = {"name", "id", "if", "env", "run", "uses", "with", "continue-on-error"}
+            assert set(step) <= known
+            assert "uses" not in step or re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"])
+            # What a pull request can choose is not written into a shell command.
+            assert "${{" not in step.get("run", "")
 
 
 @pytest.mark.parametrize(
@@ -75,11 +81,11 @@ def test_its_steps_run(tmp_path: Path, limits: str, fails: bool) -> None:
     assert not fails or shell(after, repository) == 0
 
     data = workflow()
-    (job,) = data["jobs"].values()
     environment = data["env"] | {"MODEL": "net.pte", "LIMITS": limits}
-    given = {"BASE": base, "NUMBER": "7", "GH_TOKEN": "token"}
+    given = {"BASE": base, "NUMBER": "7", "GH_TOKEN": "token", "GH_REPO": "a/b"}
     statuses = {}
-    for step in job["steps"]:
+    steps = [step for job in data["jobs"].values() for step in job["steps"]]
+    for step in steps:
         if "run" not in step:
             continue
         if "if" in step:

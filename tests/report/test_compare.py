@@ -128,6 +128,27 @@ def test_models_and_their_options_are_compared(
     assert [data[side]["target"]["cpu"] for side in "ab"] == ["cortex-m3", "cortex-m0"]
 
 
+def test_builds_with_several_models_are_compared_model_by_model(
+    pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    sides = [tmp_path / "before", tmp_path / "after"]
+    for side, folder in zip(sides, pair, strict=True):
+        for name in ("one", "two", *(["new"] if side.name == "after" else [])):
+            report = json.loads((folder / "digits.report.json").read_text())
+            (side / name).mkdir(parents=True)
+            (side / name / f"{name}.report.json").write_text(json.dumps(report | {"name": name}))
+    status, out, err = said(capsys, *sides, "--fail-on", "ram+4%")
+    assert status == 1 and "error: one: ram went" in err and "error: two: ram went" in err
+    assert out.count("3,696 B") >= 2 and out.rstrip().endswith(f"new is in {sides[1]} alone")
+    data = json.loads(said(capsys, *sides, "--json")[1])
+    assert [each["b"]["name"] for each in data] == ["one", "two"]
+    status, *_ = said(capsys, *sides, "--html", "--out", tmp_path / "page.html")
+    assert status == 0 and {p.name for p in tmp_path.glob("*.html")} == {
+        "page-one.html",
+        "page-two.html",
+    }
+
+
 def test_it_fails_where_a_limit_is_exceeded(
     pair: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,19 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.run import emulator
 from cortexm_tools.run.elf import parse_elf
 from cortexm_tools.run.footprint import (
+    Footprint,
     check_footprint,
     footprint_of,
     measure,
     shares_of,
+    stack_header,
     summary_text,
 )
 from cortexm_tools.run.result import failure_text, pack_inputs, unpack_outputs
 
 from tests.support.cores import cross_compiler
 
+ROOT = Path(__file__).resolve().parents[2]
 ARM = cross_compiler("cortex-m3")
 SOURCE = """
 #include <stdint.h>
@@ -94,14 +98,19 @@ def test_footprint_counts_what_the_model_reaches(tmp_path: Path, compiler: list[
     assert "2,048 B arena" in summary_text("model", size)
 
 
-def test_arena_in_a_section_is_no_flash(tmp_path: Path) -> None:
-    (tmp_path / "a.c").write_text(
-        'static char model_own_arena[64] __attribute__((section(".cortexm.arena"), used));\n'
-    )
-    subprocess.run([*ARM, "-c", "a.c"], cwd=tmp_path, check=True)
-    elf = parse_elf((tmp_path / "a.o").read_bytes())
-    placed = footprint_of(elf, "model", sections_arena=[".cortexm.arena"])
-    assert (placed.flash, placed.arena, placed.ram) == (0, 64, 64)
+@pytest.mark.parametrize("compiler", [ARM, ["cc"]])
+def test_arena_in_a_section_is_flash_as_far_as_the_image_has_it(
+    tmp_path: Path, compiler: list[str]
+) -> None:
+    for definition, flash in (
+        ('CORTEXM_NOBITS(".ram", char model_own_arena[64])', 0),
+        ('__attribute__((section(".ram"))) char model_own_arena[64];', 64),
+    ):
+        (tmp_path / "a.c").write_text(f'#include "cortexm/model.h"\n{definition}\n')
+        include = f"-I{ROOT / 'runtime' / 'include'}"
+        subprocess.run([*compiler, include, "-c", "a.c"], cwd=tmp_path, check=True)
+        placed = footprint_of(parse_elf((tmp_path / "a.o").read_bytes()), "model")
+        assert (placed.flash, placed.arena, placed.ram) == (flash, 64 - flash, 64)
 
 
 def test_a_model_takes_its_part_of_shared_arenas(tmp_path: Path) -> None:
@@ -124,6 +133,14 @@ def test_a_model_takes_its_part_of_shared_arenas(tmp_path: Path) -> None:
     size = measure(ARM, [tmp_path / "libmodel.a"], "model", shares=shares_of(report))
     assert (size.arena, size.shared_arena, size.bss, size.ram) == (50, 96, 0, 50)
     assert "50 B of the 96 B of a shared arena" in summary_text("model", size)
+
+
+def test_a_bound_that_is_not_known_is_no_macro() -> None:
+    """NAME.h then has what no kernel exceeds."""
+    size = Footprint(code=1, constants=1, data=0, bss=0, arena=0, stack_note="calls a pointer")
+    assert "calls a pointer" in stack_header("net", size)
+    assert "#define" not in stack_header("net", size)
+    assert "#define NET_STACK_SIZE 88\n" in stack_header("net", replace(size, stack=88))
 
 
 def test_limits(tmp_path: Path) -> None:

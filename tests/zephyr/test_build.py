@@ -13,11 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cortexm_tools import compile_model
+from cortexm_tools.export import export_files, write_export
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.program import Program
 
 from tests.support.golden import golden_case
-from tests.zephyr.workspace import DIGITS, MAIN, ROOT, compiled, modules
+from tests.zephyr.workspace import DIGITS, MAIN, ROOT, Application, compiled, modules, why_not
 
 BOARDS = (
     "mps3/corstone300/an547",
@@ -451,6 +453,9 @@ int main(void)
     say("cortexm run vectors");
     say("cortexm run nothing");
     say("cortexm bench digits 3");
+    say("cortexm bench digits -1");
+    say("cortexm bench digits 3x");
+    say("cortexm bench digits 99999999999999");
     printf("finished\n");
     return 0;
 }
@@ -486,6 +491,8 @@ def test_shell(program) -> None:
     assert re.search(r"(\d+) of \1 samples equal to the reference", said["run vectors"])
     assert "no model 'nothing'" in said["run nothing"]
     assert re.search(r"digits: 3 runs, \d+ to \d+ cycles", said["bench digits 3"])
+    for word in ("-1", "3x", "99999999999999"):
+        assert "is not a number of runs: give 1 to 1000" in said[f"bench digits {word}"]
 
 
 def test_cortexm_bench_builds_runs_and_measures(
@@ -514,3 +521,60 @@ def test_cortexm_bench_builds_runs_and_measures(
     assert "is configured for cortex-m3" in error and "add --cpu cortex-m3 --isa scalar" in error
     assert main(["run", *words[:1], "--zephyr", "mps2/an3", "--work", str(tmp_path / "n")]) == 1
     assert "Zephyr knows no board 'mps2/an3'" in capsys.readouterr().err
+
+
+EXPORTS_MAIN = r"""
+#include <stdio.h>
+#include <string.h>
+#include <digits.h>
+#include <frames.h>
+
+static int sum_of(const cortexm_model_t *model)
+{
+    int sum = 0;
+
+    if (cortexm_init(model, NULL, 0) != CORTEXM_OK) {
+        return -1;
+    }
+    memset(cortexm_input(model, NULL, 0).data, 0, model->inputs[0].size);
+    (void)cortexm_invoke(model, NULL);
+    for (size_t i = 0; i < model->outputs[0].size; i++) {
+        sum += ((const uint8_t *)cortexm_output(model, NULL, 0).data)[i];
+    }
+    return sum;
+}
+
+int main(void)
+{
+    printf("sums %d %d\n", sum_of(&digits), sum_of(&frames));
+    return 0;
+}
+"""
+
+
+def test_two_exports_are_modules_of_one_application(tmp_path: Path) -> None:
+    """Without this module, whose tools are not needed any more."""
+    if reason := why_not():
+        pytest.skip(reason)
+    sums, folders = [], []
+    for file in (DIGITS, ROOT / "tests" / "data" / "states" / "frames.pte"):
+        compiled = compile_model(file, cpu="cortex-m3")
+        folders.append(tmp_path / file.stem)
+        write_export(folders[-1], export_files([compiled.compiled], "zephyr"))
+        (index,) = compiled.compiled.plan.graph.inputs
+        (out,) = compiled(np.zeros(compiled.compiled.plan.graph.tensors[index].shape, np.float32))
+        sums.append(sum(out.tobytes()))
+    source = tmp_path / "application"
+    source.mkdir()
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\n"
+        "find_package(Zephyr REQUIRED HINTS $ENV{ZEPHYR_BASE})\n"
+        "project(application C)\n"
+        "target_sources(app PRIVATE main.c)\n"
+    )
+    (source / "prj.conf").write_text("CONFIG_MODEL_digits=y\nCONFIG_MODEL_frames=y\n")
+    (source / "main.c").write_text(EXPORTS_MAIN)
+    app = Application(source, tmp_path / "build", "mps2/an385")
+    others = [folder for folder in modules().split(";") if folder != str(ROOT)]
+    app.make(f"-DZEPHYR_MODULES={';'.join([*others, *map(str, folders)])}")
+    assert f"sums {sums[0]} {sums[1]}" in app.run(r"sums .*\n")

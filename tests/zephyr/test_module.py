@@ -239,6 +239,13 @@ def test_kconfig_hooks(monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     assert value(config, "CORTEXM_LOG_LEVEL") == "3"
 
 
+def test_kernels_and_a_trap_for_unaligned_words_exclude_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = kconfig(monkeypatch, CONFIG_CORTEXM_MODEL="y", CONFIG_TRAP_UNALIGNED_ACCESS="y")
+    assert value(config, "CORTEXM_MODEL") == "n"
+
+
 INCOMPLETE = [
     ("mps3", "/corstone300", "mps3/corstone300/an547 (QEMU) or mps3/corstone300/fvp"),
     ("mps2", "/an521", "mps2/an521/cpu0"),
@@ -345,6 +352,31 @@ def test_cmake_names_the_memories_there_are(tmp_path: Path, known: str, hint: st
     done = configure(tmp_path, **ON, **M55, **asked)
     said = " ".join(done.stderr.split())
     assert "the devicetree has no memory region 'dtcmm' hint: " in said and hint in said
+
+
+@pytest.mark.parametrize(
+    ("address", "attribute", "warned"),
+    [
+        ("0x31000000", "", False),
+        ("0x90000000", "", False),
+        ("0xa0000000", "", True),
+        ("0xd0000000", "", True),
+        ("0xd0000000", "1048576", False),
+    ],
+)
+def test_cmake_warns_of_memory_in_which_kernels_fault(
+    tmp_path: Path, address: str, attribute: str, warned: bool
+) -> None:
+    memory = {"STUB_ADDRESS": address, "STUB_MEMORY_ATTR": attribute}
+    for asked in (
+        {"CONFIG_CORTEXM_ARENA_CHOSEN": "y", "STUB_CHOSEN": "SDRAM"},
+        {"CONFIG_CORTEXM_REGIONS": "sdram=1M", "STUB_REGIONS": "SDRAM;DTCM"},
+    ):
+        done = configure(tmp_path, **ON, **M55, **memory, **asked)
+        assert done.returncode == 0, done.stderr
+        said = " ".join(done.stderr.split())
+        assert (f"The memory SDRAM at {address} is of type Device" in said) == warned
+        assert ("hint: give SDRAM zephyr,memory-attr" in said) == warned
 
 
 @pytest.mark.parametrize("path", APPLICATIONS, ids=lambda path: path.parent.name)

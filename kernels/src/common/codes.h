@@ -17,6 +17,7 @@
 #define cortexm_put_codes CORTEXM_NAME(put_codes, TYPES, ISA)
 
 /* Assembler is called at once in the usual case, which one word tells apart. */
+#define CORTEXM_TELLS_PLAIN_scalar 0
 #define CORTEXM_TELLS_PLAIN_v6m 1
 #define CORTEXM_TELLS_PLAIN_v7m 1
 #if CORTEXM_JOIN(CORTEXM_TELLS_PLAIN_, ISA)
@@ -39,6 +40,7 @@ typedef struct {
  * codes. Where it has four, one routine sums all blocks. */
 #ifdef CORTEXM_QUAD_WORDS
 typedef int32_t cortexm_quad_t;
+#define CORTEXM_SUMS_ALL_v6m 0
 #define CORTEXM_SUMS_ALL_v7m 1
 #if CORTEXM_JOIN(CORTEXM_SUMS_ALL_, ISA)
 #define CORTEXM_QUADS_ALL

@@ -14,6 +14,14 @@
 
 #include <stdint.h>
 
+/* Projects that ask for these warnings mean other code: functions that objects share (CORTEXM_SHARED) have no
+ * declaration but their definition, and floats are compared for being equal where equal is meant. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wmissing-declarations"
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+#endif
+
 /*
  * A function that is assembly from its first instruction to the last, which returns by itself. GCC puts
  * the guard of -fstack-protector-all in front of it all the same, in the stack of its caller; clang allows
@@ -394,6 +402,10 @@
 #undef HAS_CHANNELS
 #undef HAS_COLUMNS
 #undef HAS_COLUMNS_dsp
+#undef HAS_COLUMNS_mve
+#undef HAS_COLUMNS_scalar
+#undef HAS_COLUMNS_v6m
+#undef HAS_COLUMNS_v7m
 #undef HAS_EIGHTS
 #undef HAS_START
 #undef HAS_STEPS
@@ -501,6 +513,7 @@
 #undef LIMITED
 #undef LINEAR_CHUNK
 #undef LINEAR_OUTPUTS
+#undef LINEAR_WORDS_scalar
 #undef LINEAR_WORDS_v6m
 #undef LINEAR_WORDS_v7m
 #undef LITERALS
@@ -1177,10 +1190,10 @@
 #define ELEMENT CORTEXM_JOIN(CORTEXM_TYPE_, FROM)
 #define RESULT CORTEXM_JOIN(CORTEXM_TYPE_, TO)
 
-/* The instruction set's own routines, for templates that serve several: "common/scalar.h" and so on,
- * and those for int16 codes. */
-#define CORTEXM_ROUTINES CORTEXM_QUOTE(common/ISA.h)
-#define CORTEXM_ROUTINES_WIDE CORTEXM_QUOTE(common/wide/ISA.h)
+/* The instruction set's own routines, for templates that serve several: "common/scalar.h" and so on, seen
+ * from the folder of a family, and those for int16 codes. */
+#define CORTEXM_ROUTINES CORTEXM_QUOTE(../common/ISA.h)
+#define CORTEXM_ROUTINES_WIDE CORTEXM_QUOTE(../common/wide/ISA.h)
 #define CORTEXM_QUOTE(path) CORTEXM_QUOTE_PATH(path)
 #define CORTEXM_QUOTE_PATH(path) #path
 
@@ -1202,6 +1215,7 @@
 #define CORTEXM_BITS_s8 8
 #define CORTEXM_BITS_s16 8
 #define CORTEXM_BITS_w4 4
+#define CORTEXM_BITS_f32 32
 
 /* A multiplier per channel as it is stored, and that of int8 codes in Q31: of weights of 4 bits the lower
  * half is 0, and is left out. */

@@ -9,6 +9,7 @@
 
 #include "common/stamp.h"
 #include "cortexm/assert.h"
+#include "cortexm/kernels.h"
 #include "cortexm/params.h"
 #include "cortexm/requantize.h"
 
@@ -120,6 +121,7 @@ static inline int32_t cortexm_tap_step(const PARAMS *p)
 #elif defined CORTEXM_IS_depthwise_conv2d_planes || defined CORTEXM_IS_conv2d_planes
 
 #include "cortexm/assert.h"
+#include "cortexm/kernels.h"
 #include "cortexm/params.h"
 
 /*

@@ -42,6 +42,7 @@ static inline int32_t cortexm_parabola(int32_t value, uint32_t word, int32_t f)
 #define CORTEXM_PARABOLA_ZERO 64 /* the one around 0 */
 
 #if defined(__GNUC__)
+extern const cortexm_parabola_t cortexm_parabolas[129];
 __attribute__((weak)) /* objects share one, as functions that are CORTEXM_SHARED */
 #else
 static

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from .settle import (
     command_line,
     compile_options,
     executorch_options,
+    export_sides,
     kernel_library,
     limits,
     model_name,
@@ -55,12 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CortexMError as error:
         show(f"error: {error}", error=True)
         return 1
-    except KeyboardInterrupt:
-        show("error: interrupted", error=True)
-        return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        raise
     except OSError as error:
         show(
             f"error: {printable(str(error.filename or 'the system'))}: {error.strerror}", error=True
@@ -72,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _listener(args: argparse.Namespace) -> Listener | None:
     """Who shows how far long work is; nobody for what is short, or should say nothing."""
     model = getattr(args, "model", None) or getattr(args, "model_name", None)
-    if model is None or args.command not in MODELS or _is_silent(args):
+    if model is None or isinstance(model, list) or args.command not in MODELS or _is_silent(args):
         return None
     from .bars import listener_for
 
@@ -109,20 +106,15 @@ def _compile(args: argparse.Namespace) -> int:
     for warning in settle_names(args):
         _say(f"warning: {warning}")
     target = Target.parse(args.cpu, args.isa)
-    sizes = limits(args)
     # Whatever is wrong in the options is said before minutes of lowering.
     options = compile_options(
         args,
         target,
-        arena=parse_arena(args.arena),
-        section_arena=section_name(args.section_arena, "--section-arena"),
-        section_weights=section_name(args.section_weights, "--section-weights"),
         embed_pte=args.embed_pte,
-        samples=args.samples,
         profile=args.profile,
         command=command_line(args),
         executorch=executorch_options(args),
-        **sizes,
+        **_written(args),
     )
     program = _load(args, target, quiet=args.quiet)
     compiled = compile_program(program, options)
@@ -145,6 +137,17 @@ def _compile(args: argparse.Namespace) -> int:
         if args.model_name is not None or args.intermediates is not None:
             show(f"\n{nodes_text(program)}", end="")
     return 0
+
+
+def _written(args: argparse.Namespace) -> dict[str, Any]:
+    """The options that compile and export have in common."""
+    return {
+        "arena": parse_arena(args.arena),
+        "section_arena": section_name(args.section_arena, "--section-arena"),
+        "section_weights": section_name(args.section_weights, "--section-weights"),
+        "samples": args.samples,
+        **limits(args),
+    }
 
 
 def _summary(report: dict[str, Any]) -> str:
@@ -183,23 +186,20 @@ def _export(args: argparse.Namespace) -> int:
 
     args.runtime, args.profile = "compiled", False
     target = Target.parse(args.cpu, args.isa)
-    options = compile_options(
-        args,
-        target,
-        arena=parse_arena(args.arena),
-        section_arena=section_name(args.section_arena, "--section-arena"),
-        section_weights=section_name(args.section_weights, "--section-weights"),
-        samples=args.samples,
-        command=command_line(args),
-        **limits(args),
-    )
-    program = _load(args, target, quiet=args.quiet)
-    compiled = compile_program(program, options)
-    files = export_files(compiled, args.format, args.url or "")
-    out = args.out or Path(program.name)
+    options = compile_options(args, target, **_written(args))
+    sides = export_sides(args)
+    models = []
+    for side in sides:
+        with listening(_listener(side)):
+            program = _load(side, target, quiet=args.quiet)
+            models.append(compile_program(program, replace(options, command=command_line(side))))
+    name = args.name or models[0].program.name
+    files = export_files(models, args.format, args.url or "", name, measure=args.measure)
+    out = args.out or Path(name)
     count = write_export(out, files)
     if not args.quiet:
-        show(_summary(compiled.report))
+        for compiled in models:
+            show(_summary(compiled.report))
         show(f"  wrote  {count} files for {args.format} to {out}")
     return 0
 
@@ -349,36 +349,59 @@ def _stack_line(report: Report) -> str:
 
 
 def _compare(args: argparse.Namespace) -> int:
-    from ..report.change import exceeded, parse_allowed
-    from ..report.compare import compare_reports, compare_text, values
-    from ..report.reading import damaged
-    from .sides import labels_of, shared_words, side_of
+    from ..report.change import parse_allowed
+    from ..report.compare import compare_text
+    from .sides import pairs_of, shared_words, side_of
 
     # Whatever is wrong in the words is said before minutes of lowering.
     allowed = parse_allowed(args.fail_on)
     if args.out and not args.html:
         raise CortexMError("--out is for --html", hint="add --html")
     shared = shared_words(args)
-    sides = [side_of(word, shared) for word in (args.a, args.b)]
-    a, b = (side if isinstance(side, Report) else _compiled_side(side, args) for side in sides)
-    with damaged(Path(f"{args.a}, {args.b}")):
-        data = compare_reports(a, b, labels_of(args.a, args.b))
-        worse = exceeded(allowed, values(data))
-        data["exceeded"] = worse
-        text = json.dumps(data, indent=1) if args.json else compare_text(data)
-        page = ""
+    pairs, alone = pairs_of(args.a, args.b)
+    found = []
+    for words in pairs:
+        sides = [side_of(word, shared) for word in words]
+        a, b = (side if isinstance(side, Report) else _compiled_side(side, args) for side in sides)
+        data, page = _compared(a, b, words, allowed, page=args.html)
+        found.append(data)
         if args.html:
-            from ..report.page import compare_html
-
-            page = compare_html(a, b, data)
-    if page:
-        place = args.out or Path("compare.html")
-        write_files(place.parent, {place.name: page})
-        _say(f"wrote {place}")
-    show(text)
+            place = args.out or Path("compare.html")
+            if len(pairs) > 1:
+                place = place.with_stem(f"{place.stem}-{b.data['name']}")
+            write_files(place.parent, {place.name: page})
+            _say(f"wrote {place}")
+    if args.json:
+        show(json.dumps(found if len(pairs) > 1 else found[0], indent=1))
+    else:
+        show("\n\n".join([*map(compare_text, found), *alone]))
+    worse = [
+        f"{data['b']['name']}: {sentence}" if len(pairs) > 1 else sentence
+        for data in found
+        for sentence in data["exceeded"]
+    ]
     for sentence in worse:
         _say(f"error: {sentence}")
     return 1 if worse else 0
+
+
+def _compared(
+    a: Report, b: Report, names: tuple[str, str], allowed: Any, *, page: bool
+) -> tuple[dict[str, Any], str]:
+    """Two reports as data, and as a page if asked for."""
+    from ..report.change import exceeded
+    from ..report.compare import compare_reports, values
+    from ..report.reading import damaged
+    from .sides import labels_of
+
+    with damaged(Path(", ".join(names))):
+        data = compare_reports(a, b, labels_of(*names))
+        data["exceeded"] = exceeded(allowed, values(data))
+        if not page:
+            return data, ""
+        from ..report.page import compare_html
+
+        return data, compare_html(a, b, data)
 
 
 def _weights(args: argparse.Namespace) -> int:

@@ -17,16 +17,14 @@ from ..errors import CortexMError, did_you_mean
 from ..options import OPTIONS, keywords
 from ..options.arena import SharedArena, parse_arena
 from ..options.memories import parse_regions, section_name
-from ..options.names import check_target, name_of_target
+from ..options.names import check_target, clash, name_of_target
 from ..options.precision import parse_quantization
 from ..options.sizes import parse_size
 from ..options.stream import parse_stream
-from ..target import CORES, Isa, Target
+from ..target import CORES, Core, Isa, Target
 
 Value = str | bool | list[str]
 
-# What is generated for a model ends in these; its neighbours' names must not.
-_ENDINGS = ("weights", "pte", "samples", "state", "program", "operators", "kernels", "cmsis_nn")
 _PYTORCH = (".py", ".pt2")
 _NO_VALUE = "give one, or leave the word out"
 
@@ -38,7 +36,8 @@ class Facts:
     ``generated`` where another rule makes it, ``calibration`` and ``calibration_generated`` likewise;
     ``unknown`` and ``missing`` words of the call; ``taken`` names of other models; the toolchain's
     ``toolchain_cpu`` and ``toolchain_isa``, its ``processor``, ``pointer`` size in bytes, ``compiler``,
-    the ``compiler_isa`` that its options allow, and whether it builds for ``another`` machine; the
+    the ``compiler_isa`` that its options allow, whether its words are to be ``aligned`` though the core
+    reads any, and whether it builds for ``another`` machine; the
     ``platform`` with ``platform_cpu`` and ``platform_isa``.
     """
 
@@ -95,7 +94,6 @@ def settle(facts: Facts) -> dict[str, Value]:
     options += limits
     for flag, section in zip(("--section-arena", "--section-weights"), sections, strict=True):
         options += [flag, section] if section else []
-    memories = _memories(facts, sections[0])
     options += [word for region in facts.all("REGIONS") for word in ("--region", region)]
     options += _calibration(facts, suffix)
     options += [
@@ -107,10 +105,16 @@ def settle(facts: Facts) -> dict[str, Value]:
     options += ["--weights", "partition"] if apart else []
     embeds = executorch or bool(facts["EMBED_PTE"])
     options += ["--embed-pte"] if embeds and not executorch else []
-    samples, warning = _samples(facts, suffix)
+    samples, *warnings = _samples(facts, suffix)
+    if facts["aligned"] and target.core is not Core.ANY:
+        warnings.append(
+            f"the compiler is called with -mno-unaligned-access, but kernels for {target.core.value} "
+            "read words at any address\nhint: where CCR.UNALIGN_TRP is set, or memory is of type "
+            "Device, say CPU any: it takes portable C"
+        )
     options += ["--samples", samples] if samples else []
     settled |= {
-        "warning": warning,
+        "warning": "\n".join(filter(None, warnings)),
         "is_pytorch": suffix in _PYTORCH,
         "cpu": target.core.value,
         "isa": target.isa.value,
@@ -119,8 +123,8 @@ def settle(facts: Facts) -> dict[str, Value]:
         "page": _choice(facts, "REPORT") == "html",
         "group": arena.group if isinstance(arena, SharedArena) else "",
         "options": options,
-        "measure": [*memories.pop("arena_sections"), *limits],
-        **memories,
+        "measure": limits,
+        **_memories(facts, sections[0]),
     }
     return settled | _products(name, executorch, embeds, bool(samples), apart=apart)
 
@@ -139,6 +143,12 @@ def _check_words(facts: Facts) -> None:
 def _check_model(facts: Facts) -> str:
     """The suffix of the model's file."""
     path = Path(facts["path"])
+    for file in (facts["path"], facts["calibration"]):
+        if found := re.search(r";|\$<", file):
+            raise CortexMError(
+                f"CMake cannot name a file with {found[0]!r} in its path: {file}",
+                hint="give the file, or its folder, another name",
+            )
     if path.suffix not in (*_PYTORCH, ".pte", ".bpte"):
         raise CortexMError(
             f"'{facts['model']}' is no .py, .pt2, .pte or .bpte file",
@@ -167,22 +177,9 @@ def _names(facts: Facts) -> tuple[str, dict[str, Value]]:
         target, name, reason = name_of_target(path.stem)
         said = f"the model in {path.name} is called {name}, since '{path.stem}' {reason}"
         note = said if reason else ""
-    lower = name.lower()
     for other in facts.all("taken"):
-        clash = ""
-        if lower == other.lower() and name != other:
-            clash = (
-                f"the models {other} and {name} differ only in capitals, so they would have macros "
-                "of the same names"
-            )
-        for a, b in ((lower, other.lower()), (other.lower(), lower)):
-            if a in [f"{b}_{ending}" for ending in _ENDINGS]:
-                clash = (
-                    f"the model {other} and the model {name} would have generated files of the same "
-                    "names"
-                )
-        if clash:
-            raise CortexMError(clash, hint="add TARGET <another name> to one of the two")
+        if reason := clash(name, other):
+            raise CortexMError(reason, hint="add TARGET <another name> to one of the two")
     return name, {"name": name, "target": target, "note": note}
 
 
@@ -277,9 +274,7 @@ def _memories(facts: Facts, section: str) -> dict[str, list[str] | str]:
     regions = [region for region in parse_regions(given) if region.kind != "weights"]
     main = next((region for region in regions if region.kind == "ram"), None)
     others = [region for region in regions if region is not main]
-    every = [section, *(region.section for region in regions)]
     return {
-        "arena_sections": [word for each in every if each for word in ("--section-arena", each)],
         "section": section or (main.section if main else ""),
         "other_memories": [region.name for region in others],
         **{f"section_{region.name}": region.section for region in others},

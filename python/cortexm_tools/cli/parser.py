@@ -46,11 +46,11 @@ def build_parser() -> argparse.ArgumentParser:
 
     export = commands.add_parser(
         EXPORT,
-        help="write a model with all that its build needs, for another tool",
-        description="Writes a model with all that its build needs: C sources, kernels, headers, an "
-        "example, the licence, and a manifest with digests. Building it takes no Python.",
+        help="write models with all that their build needs, for another tool",
+        description="Writes one model or several with all that their build needs: C sources, kernels, "
+        "headers, an example, the licence, and a manifest with digests. Building it takes no Python.",
     )
-    _add_options(export, EXPORT)
+    _add_options(export, EXPORT, several=True)
 
     inspect = commands.add_parser("inspect", help="show what is in a .pte or an image")
     inspect.add_argument("model", type=Path, help="a .pte, a .bpte or a NAME.weights.bin")
@@ -133,7 +133,12 @@ def spelled_out(words: Sequence[str]) -> list[str]:
 
 
 def _add_options(
-    parser: argparse.ArgumentParser, command: str, *, optional: bool = False, model: bool = True
+    parser: argparse.ArgumentParser,
+    command: str,
+    *,
+    optional: bool = False,
+    model: bool = True,
+    several: bool = False,
 ) -> None:
     """The model, if the command takes one, and all options of a command, under their titles."""
     options = [option for option in OPTIONS if option.flags and command in option.commands]
@@ -147,7 +152,7 @@ def _add_options(
             "model",
             type=Path,
             metavar="MODEL",
-            nargs="?" if optional else None,
+            nargs="?" if optional else "+" if several else None,
             help="a model.py, a .pt2, .pte or .bpte, a saved module (.pt), or a built-in model's name",
         )
     if optional:

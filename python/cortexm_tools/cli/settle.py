@@ -26,18 +26,42 @@ from .terminal import show
 _DEFAULT_CPU = "cortex-m55"  # of the table
 
 
+# What else a model in an export of these formats cannot be called.
+_EXPORT_WORDS = {
+    "arduino": ("words_of_arduino.txt",),
+    "platformio": ("words_of_arduino.txt",),
+    "cmake": ("words_of_cmake.txt",),
+}
+
+
 def model_name(args: argparse.Namespace) -> tuple[str, str]:
     """What the model is called in C, and a line for the user if that is not the file's name.
 
     Raises:
         CortexMError: the name that was given cannot name anything in C.
     """
+    more = _EXPORT_WORDS.get(getattr(args, "format", ""), ())
     if args.name:
-        return check_name(args.name), ""
+        return check_name(args.name, *more), ""
     stem = args.model.stem
-    name, reason = name_of_file(stem)
+    name, reason = name_of_file(stem, *more)
     note = f"the model in {args.model.name} is called {name}, since {printable(stem)!r} {reason}"
     return name, note if reason else ""
+
+
+def export_sides(args: argparse.Namespace) -> list[argparse.Namespace]:
+    """The arguments of each model of an export; with several the name is the export's.
+
+    Raises:
+        CortexMError: several models have no name together.
+    """
+    several = len(args.model) > 1
+    if several and not args.name:
+        raise CortexMError("an export of several models needs a name", hint="add --name NAME")
+    if several:
+        check_name(args.name, *_EXPORT_WORDS.get(args.format, ()))
+    own = {"name": None} if several else {}
+    return [argparse.Namespace(**{**vars(args), "model": model, **own}) for model in args.model]
 
 
 def check_paths(args: argparse.Namespace) -> None:

@@ -20,6 +20,26 @@ from .settle import check_paths, compile_options, kernel_library
 Load = Callable[[argparse.Namespace, Target], Program]
 
 
+def pairs_of(a: str, b: str) -> tuple[list[tuple[str, str]], list[str]]:
+    """What is compared with what: of two folders with several reports those of equal names. And a line
+    for each report that only one folder has."""
+    found = [
+        {file.name: str(file) for file in sorted(Path(word).rglob("*.report.json"))}
+        if Path(word).is_dir()
+        else {}
+        for word in (a, b)
+    ]
+    both = found[0].keys() & found[1].keys()
+    if not both or max(map(len, found)) < 2:
+        return [(a, b)], []
+    alone = [
+        f"{name.removesuffix('.report.json')} is in {word} alone"
+        for word, names in zip((a, b), found, strict=True)
+        for name in sorted(names.keys() - both)
+    ]
+    return [(found[0][name], found[1][name]) for name in sorted(both)], alone
+
+
 def side_of(word: str, shared: list[str]) -> Report | argparse.Namespace:
     """A report that is there, or what `cortexm bench` would be told to make one.
 

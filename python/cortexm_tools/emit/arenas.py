@@ -13,7 +13,7 @@ from ..plan import Plan
 from ..plan.types import Arena
 from .options import EmitOptions
 from .state import state_symbol
-from .weights import section_attribute
+from .weights import placed
 
 
 def address(plan: Plan, options: EmitOptions, offset: int) -> str:
@@ -92,10 +92,8 @@ def _other_arenas(plan: Plan, options: EmitOptions) -> list[str]:
                 f"static uint8_t *const {name} = {shared};",
             ]
         elif arena.size:
-            attribute = section_attribute(arena.region.section)
-            lines.append(
-                f"{attribute}static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{arena.size}];"
-            )
+            array = f"static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{arena.size}]"
+            lines.append(placed(arena.region.section, array))
     return [*lines, ""] if lines else []
 
 
@@ -110,8 +108,5 @@ def _main_arena(plan: Plan, options: EmitOptions) -> list[str]:
             f"extern uint8_t {symbol}[];",
             "",
         ]
-    attribute = section_attribute(options.section_arena or plan.arenas[0].region.section)
-    return [
-        f"{attribute}static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t {symbol}[{options.macro}_ARENA_SIZE];",
-        "",
-    ]
+    array = f"static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t {symbol}[{options.macro}_ARENA_SIZE]"
+    return [placed(options.section_arena or plan.arenas[0].region.section, array), ""]

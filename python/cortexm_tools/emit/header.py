@@ -5,11 +5,16 @@ from __future__ import annotations
 
 from ..ir import Tensor
 from ..plan import Plan
+from ..plan.kernels.table import BUILTIN
 from .arenas import shared_arena_lines
 from .cwriter import c_comment, c_float
 from .options import EmitOptions, preamble
 from .state import state_symbol
-from .ties import build_macro
+from .ties import abi_check, build_macro
+
+# Bytes of stack that no call of a model takes with our kernels: tests hold every kernel against it, with GCC
+# and clang, with and without optimization, on every architecture.
+STACK_MOST = 1024
 
 
 def header_text(
@@ -36,6 +41,8 @@ def header_text(
         "",
         '#include "cortexm/model.h"',
         "",
+        *abi_check(),
+        "",
         "#ifdef __cplusplus",
         'extern "C" {',
         "#endif",
@@ -52,7 +59,7 @@ def header_text(
         f"#define {macro}_OUTPUT_COUNT {len(graph.outputs)}",
         "",
     ]
-    lines += _stack_lines(options)
+    lines += _stack_lines(plan, options)
     for role, indices in (("INPUT", graph.inputs), ("OUTPUT", graph.outputs)):
         for number, index in enumerate(indices):
             lines += _tensor_macros(f"{macro}_{role}_{number}", graph.tensors[index])
@@ -84,22 +91,23 @@ def header_text(
     return "\n".join(lines)
 
 
-def _stack_lines(options: EmitOptions) -> list[str]:
+def _stack_lines(plan: Plan, options: EmitOptions) -> list[str]:
     """The bound on the stack. It follows from the machine code: the build writes it once there is some."""
     file, macro = f"{options.name}_stack.h", f"{options.macro}_STACK_SIZE"
-    return [
+    lines = [
         "/* Bytes of stack that a call of the model takes at most, interrupts aside: measured by the",
-        " * build, which writes this file. 0 if it is not known. */",
+        " * build, which writes this file. Without it what none exceeds on a Cortex-M; not there if that",
+        " * is not known. */",
         "#if defined(__has_include)",
         f'#if __has_include("{file}")',
         f'#include "{file}"',
         "#endif",
         "#endif",
-        f"#ifndef {macro}",
-        f"#define {macro} 0",
-        "#endif",
-        "",
     ]
+    kernels = [call.kernel for step in plan.steps for call in step.calls]
+    if kernels and all(kernel.library == BUILTIN for kernel in kernels):
+        lines += [f"#ifndef {macro}", f"#define {macro} {STACK_MOST}", "#endif"]
+    return [*lines, ""]
 
 
 def _tensor_macros(prefix: str, tensor: Tensor) -> list[str]:

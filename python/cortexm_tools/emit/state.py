@@ -9,7 +9,7 @@ from ..plan.memory.states import initial_bytes, initial_name
 from .apart import enter_lines
 from .cwriter import c_comment
 from .options import EmitOptions
-from .weights import section_attribute, symbol
+from .weights import placed, symbol
 
 
 def state_symbol(options: EmitOptions) -> str:
@@ -40,10 +40,10 @@ def state_lines(plan: Plan, options: EmitOptions) -> list[str]:
             first = initial_bytes(plan.graph, state)[0]
             writes.append(f"    memset({name} + {place}, {first}, {tensor.nbytes});")
     comment[-1] += " */"
-    section = section_attribute(options.section_arena or arena.region.section)
+    array = f"_Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{options.macro}_STATE_SIZE]"
     return [
         *comment,
-        f"{section}_Alignas(CORTEXM_ARENA_ALIGN) uint8_t {name}[{options.macro}_STATE_SIZE];",
+        placed(options.section_arena or arena.region.section, array),
         "",
         f"static void {reset_symbol(options)}(void *memory)",
         "{",

@@ -98,6 +98,13 @@ def blob_text(options: EmitOptions, name: str, data: bytes) -> str:
     return "\n".join(lines)
 
 
+def placed(section: str, definition: str) -> str:
+    """The definition in C of an array without initial values, in `section` if that is not empty."""
+    if not section:
+        return f"{definition};"
+    return f'CORTEXM_NOBITS("{section_name(section)}", {definition})'
+
+
 def section_attribute(section: str) -> str:
     """The attribute that places a variable in `section`.
 

@@ -119,7 +119,7 @@ def _model_text(plan: Plan, options: EmitOptions, layout: Layout, sizes: Sizes) 
             f"{planned}, temporary {layout.temp.size}, loader {layout.state.size}",
         ),
     )
-    lines += [f'#include "{name}.h"', "", *build_check(options), *guard_lines(set(), plan.target)]
+    lines += [f'#include "{name}.h"', "", *build_check(options), ""]
     lines += arena_lines(plan, options)
     for function in ("init", "invoke"):
         lines += [

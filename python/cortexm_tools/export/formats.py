@@ -7,7 +7,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,13 +16,12 @@ from ..errors import CortexMError
 from ..paths import PACKAGE, data_root
 from ..target import Core
 from ..version import __version__
+from .sizes import Measured, measured, sizes, sizes_table, stack_files
 from .sources import Source, Sources, collect
+from .texts import SPDX, VENDOR, example_text, readme_text, what_of
 from .write import MANIFEST
 
 Files = dict[str, str | bytes]
-
-_VENDOR = "CortexMModel"
-_SPDX = "SPDX-License-Identifier: Apache-2.0"
 
 
 @dataclass(frozen=True)
@@ -35,28 +34,35 @@ class _Format:
     pragmas: bool = False
 
 
-def export_files(compiled: Compiled, kind: str, url: str = "") -> Files:
+def export_files(
+    models: Sequence[Compiled], kind: str, url: str = "", name: str = "", *, measure: bool = False
+) -> Files:
     """The files of an export by path, equal for equal models.
 
     Args:
+        models: compiled with the same options; together they have the runtime and each kernel once.
         url: where the library is published, for descriptions that have a place for it.
+        name: of the export, a C identifier; default: the first model's.
+        measure: flash and stack, with the compiler that is here, on which the files then depend.
 
     Raises:
-        CortexMError: the model cannot be exported.
+        CortexMError: the models cannot be exported.
     """
-    sources = replace(collect(compiled), url=url)
+    sources = replace(collect(models, name), url=url)
+    found = measured(sources) if measure else {}
+    sources.files.update(stack_files(found))
     form = FORMATS[kind]
     files: Files = {**sources.files, **sources.image}
     if form.pragmas:
         for unit in sources.compiled:
             files[unit.path] = _pragmas(unit) + sources.files[unit.path]
-    files[form.example] = _example(sources, arduino=kind == "arduino")
+    files[form.example] = example_text(sources, arduino=kind == "arduino")
     files["LICENSE"] = _license()
-    files["README.md"] = _readme(sources, kind, form.example)
+    files["README.md"] = readme_text(sources, kind, form.example, sizes_table(models, found))
     files |= form.build(sources)
     if kind == "cmsis-pack":
         files[f"{_pack_name(sources)}.{__version__}.pack"] = _pack(files)
-    files[MANIFEST] = _manifest(compiled, kind, files)
+    files[MANIFEST] = _manifest(sources, models, kind, files, found)
     return dict(sorted(files.items()))
 
 
@@ -65,20 +71,29 @@ def _license() -> str:
         if place.is_file():
             return place.read_text(encoding="utf-8")
     raise CortexMError(
-        "the licence is missing from this installation", hint="reinstall cortexm-model"
+        "the licence is missing from this installation", hint="install the wheel again"
     )
 
 
-def _manifest(compiled: Compiled, kind: str, files: Files) -> str:
+def _manifest(
+    sources: Sources, models: Sequence[Compiled], kind: str, files: Files, found: Measured
+) -> str:
     """Where the files come from, and the digest of each."""
     data = {
-        "format": 1,
+        "format": 2,
         "cortexm": __version__,
         "kind": kind,
-        "model": compiled.program.name,
-        "program_sha256": compiled.report["program_sha256"],
-        "target": compiled.report["target"],
-        "command": compiled.report["command"],
+        "name": sources.name,
+        "target": models[0].report["target"],
+        "models": [
+            {
+                "name": compiled.program.name,
+                "program_sha256": compiled.report["program_sha256"],
+                "command": compiled.report["command"],
+                **sizes(compiled, found),
+            }
+            for compiled in models
+        ],
         "files": {path: hashlib.sha256(_bytes(files[path])).hexdigest() for path in sorted(files)},
     }
     return json.dumps(data, indent=1) + "\n"
@@ -98,96 +113,6 @@ def _pragmas(unit: Source) -> str:
     return "\n".join([*lines, "#endif", ""])
 
 
-def _example(sources: Sources, *, arduino: bool) -> str:
-    """A minimal application: one inference, whose status it hands on."""
-    name = sources.name
-    where, init = "", f"    cortexm_status_t status = cortexm_init(&{name}, NULL, 0);\n"
-    if sources.image:
-        where = f"""/* Where {name}.weights.bin lies, a multiple of 16. */
-#ifndef WEIGHTS_ADDRESS
-#error "say where the image of weights lies: define WEIGHTS_ADDRESS"
-#endif
-
-"""
-        init = f"""    cortexm_status_t status = cortexm_load_weights(
-        &{name}_weights, (const void *)(WEIGHTS_ADDRESS), {name}_weights.size);
-
-    if (status == CORTEXM_OK) {{
-        status = cortexm_init(&{name}, NULL, 0);
-    }}
-"""
-    body = f"""{init}
-    if (status == CORTEXM_OK) {{
-        /* Fill the input: cortexm_input(&{name}, NULL, 0).data */
-        status = cortexm_invoke(&{name}, NULL);
-        /* Take the result from cortexm_output(&{name}, NULL, 0).data */
-    }}
-"""
-    head = (
-        f"/* {_SPDX} */\n/* One inference of the model {name}. */\n#include <{name}.h>\n\n{where}"
-    )
-    if not arduino:
-        return f"{head}int main(void)\n{{\n{body}    return status == CORTEXM_OK ? 0 : 1;\n}}\n"
-    return (
-        f"{head}void setup()\n{{\n    Serial.begin(115200);\n{body}"
-        "    Serial.println(cortexm_status_text(status));\n}\n\nvoid loop()\n{\n}\n"
-    )
-
-
-def _readme(sources: Sources, kind: str, example: str) -> str:
-    name = sources.name
-    core = "any Cortex-M" if sources.core is Core.ANY else f"{sources.core.value} ({sources.isa})"
-    return f"""# {name}
-
-A neural network as C11 for {core}, exported by cortexm {__version__}. No Python and no other library
-is needed. `src/{name}.h` has its sizes, shapes and types, `src/cortexm/model.h` the functions,
-`{example}` an example. `{MANIFEST}` says what it was made from, with the SHA-256 of every file.
-{_APART.format(name=name) if sources.image else ""}
-{_USE[kind].format(name=name, vendor=_VENDOR, version=__version__)}"""
-
-
-_APART = """
-The weights are not among the sources: they are the image `weights/{name}.weights.bin`, which the
-build does not link. Write it to a place of its own in flash, at a multiple of 16, and tell the
-program with `cortexm_load_weights()`, as the example does; `WEIGHTS_ADDRESS` is that place.
-`cortexm weights MODEL --for weights/{name}.weights.json` makes another image that fits.
-"""
-
-_USE = {
-    "folder": """Compile with GCC:
-
-    arm-none-eabi-gcc @core.txt @sources.txt -c
-
-or with clang and a C library for the core (headers by `-isystem`):
-
-    clang --target=arm-none-eabi @core.txt @sources.txt -c
-
-Other compilers: all of `src/**/*.c`, with `src` as the include path, and what `sources.txt` has in
-other words: signed integers wrap, and no product and sum of floats become one operation.
-""",
-    "cmake": """    add_subdirectory({name})
-    target_link_libraries(app PRIVATE {name})
-
-The core is selected by the project's own compiler options; `core.txt` has those it was planned for.
-""",
-    "cmsis-pack": """`cpackget add {vendor}.{name}.{version}.pack`, then select the component
-`Machine Learning:Model:{name}`. With clang or Arm Compiler 6 add `-fwrapv` to the options of the
-component.
-""",
-    "arduino": """Put this folder into the sketchbook's `libraries`, or install it as a .zip
-(Sketch, Include Library). The example is under File, Examples.
-""",
-    "platformio": """    lib_deps = file:///path/to/{name}
-
-in platformio.ini, or put this folder into the project's `lib`.
-""",
-    "zephyr": """A Zephyr module: name this folder in `ZEPHYR_EXTRA_MODULES`, or in a west manifest,
-and set `CONFIG_MODEL_{name}=y`. `west build -b BOARD example` builds the example with
-`-DZEPHYR_EXTRA_MODULES=$PWD`.
-""",
-}
-
-
 # -- folder, cmake
 
 
@@ -205,7 +130,7 @@ def _folder(sources: Sources) -> Files:
     """Files with the words of a command, which GCC and clang read with @. All is compiled alike: what
     is not a kernel runs once per inference."""
     words = ["-std=gnu11", "-O2", *_common_options(sources)]
-    words += ["-ffunction-sections", "-fdata-sections", "-Isrc"]
+    words += ["-ffunction-sections", "-fdata-sections"]
     listing = "\n".join([*words, *(unit.path for unit in sources.compiled)]) + "\n"
     return _core_file(sources) | {"sources.txt": listing}
 
@@ -226,8 +151,8 @@ def _source_options(sources: Sources, prefix: str) -> str:
 def _cmake(sources: Sources) -> Files:
     name = sources.name
     listing = "\n".join(f'  "${{CMAKE_CURRENT_LIST_DIR}}/{unit.path}"' for unit in sources.compiled)
-    text = f"""# {_SPDX}
-# The model {name} as a static library of this name. Exported by cortexm {__version__}.
+    text = f"""# {SPDX}
+# {what_of(sources).capitalize()} as a static library. Exported by cortexm {__version__}.
 cmake_minimum_required(VERSION 3.13...3.28)
 if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)
   project({name} C)
@@ -246,7 +171,7 @@ target_compile_options({name} PRIVATE -ffunction-sections -fdata-sections)
 
 
 def _pack_name(sources: Sources) -> str:
-    return f"{_VENDOR}.{sources.name}"
+    return f"{VENDOR}.{sources.name}"
 
 
 def _cmsis_pack(sources: Sources) -> Files:
@@ -260,7 +185,8 @@ def _cmsis_pack(sources: Sources) -> Files:
         )
     paths = [(unit.path, "source") for unit in sources.compiled]
     # A folder of headers ends in a slash; everything in src/ is included from there.
-    entries = [("src/", "include"), (f"src/{name}.h", "header"), *paths, ("README.md", "doc")]
+    headers = [(f"src/{model}.h", "header") for model in sources.models]
+    entries = [("src/", "include"), *headers, *paths, ("README.md", "doc")]
     entries += [("LICENSE", "other"), *((path, "other") for path in sorted(sources.image))]
     listed = "\n".join(
         f"        <file category={quoteattr(kind)} name={quoteattr(path)}/>"
@@ -277,12 +203,12 @@ def _cmsis_pack(sources: Sources) -> Files:
     </condition>
   </conditions>
 """
-    about = escape(f"The neural network {name} as C, by cortexm {__version__}")
+    about = escape(f"{what_of(sources).capitalize()} as C, by cortexm {__version__}")
     text = f"""<?xml version="1.0" encoding="UTF-8"?>
-<!-- {_SPDX} -->
+<!-- {SPDX} -->
 <package schemaVersion="1.7.7" xmlns:xs="http://www.w3.org/2001/XMLSchema-instance" \
 xs:noNamespaceSchemaLocation="PACK.xsd">
-  <vendor>{_VENDOR}</vendor>
+  <vendor>{VENDOR}</vendor>
   <name>{name}</name>
   <description>{about}</description>
   <url>{escape(sources.url)}</url>
@@ -328,12 +254,12 @@ def _arduino(sources: Sources) -> Files:
         "version": __version__,
         "author": "cortexm",
         "maintainer": "cortexm",
-        "sentence": f"The neural network {name} as static C.",
+        "sentence": f"{what_of(sources).capitalize()} as static C.",
         "paragraph": f"Planned for {core}, without an interpreter and without dynamic memory.",
         "category": "Data Processing",
         **({"url": sources.url} if sources.url else {}),
         "architectures": "*",
-        "includes": f"{name}.h",
+        "includes": ",".join(f"{model}.h" for model in sources.models),
         "dot_a_linkage": "true",
     }
     return {"library.properties": "".join(f"{key}={value}\n" for key, value in fields.items())}
@@ -346,13 +272,13 @@ def _platformio(sources: Sources) -> Files:
         "platformio/assets/schema/library.json",
         "name": name,
         "version": __version__,
-        "description": f"The neural network {name} as static C",
+        "description": f"{what_of(sources).capitalize()} as static C",
         "keywords": ["machine learning"],
         "license": "Apache-2.0",
         **({"homepage": sources.url} if sources.url else {}),
         "frameworks": "*",
         "platforms": "*",
-        "headers": f"{name}.h",
+        "headers": [f"{model}.h" for model in sources.models],
         "examples": [{"name": "inference", "base": "example", "files": ["main.c"]}],
         "build": {
             "srcDir": "src",
@@ -371,8 +297,8 @@ def _zephyr(sources: Sources) -> Files:
     options = "".join(
         f"  {line}\n" if line else "\n" for line in _source_options(sources, root).splitlines()
     )
-    cmake = f"""# {_SPDX}
-# The model {name} as a library of Zephyr. Exported by cortexm {__version__}.
+    cmake = f"""# {SPDX}
+# {what_of(sources).capitalize()} as a library of Zephyr. Exported by cortexm {__version__}.
 if(CONFIG_MODEL_{name})
   zephyr_include_directories("{root}src")
   zephyr_library_named(model_{name})
@@ -381,19 +307,20 @@ if(CONFIG_MODEL_{name})
   set_target_properties(model_{name} PROPERTIES UNITY_BUILD OFF)
 {options}endif()
 """
-    kconfig = f"""# {_SPDX}
+    kconfig = f"""# {SPDX}
 config MODEL_{name}
-\tbool "The neural network {name}"
+\tbool "{what_of(sources).capitalize()}"
+\tdepends on !TRAP_UNALIGNED_ACCESS
 \thelp
-\t  Static C for one inference; see {name}.h.
+\t  Static C, without heap and threads.
 """
-    module = f"""# {_SPDX}
+    module = f"""# {SPDX}
 name: {name}
 build:
   cmake: zephyr
   kconfig: zephyr/Kconfig
 """
-    example = f"""# {_SPDX}
+    example = f"""# {SPDX}
 cmake_minimum_required(VERSION 3.20)
 find_package(Zephyr REQUIRED HINTS $ENV{{ZEPHYR_BASE}})
 project({name}_example)

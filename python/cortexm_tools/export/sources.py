@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sources of a model: generated code, runtime, the kernels it calls, and what these include."""
+"""The sources of models: generated code, runtime, the kernels they call, and what these include."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,8 +12,10 @@ from typing import Any
 from ..compile import Compiled
 from ..errors import CortexMError
 from ..kernels.rows import expand, stamp, written
+from ..options.names import check_beside
 from ..paths import data_root
 from ..target import CORES, Core
+from .beside import names_in, own_names, public_names, relative_includes, version_of, weak
 from .includes import Kernel
 
 _RUNTIME = ("model.c", "check.c", "nms.c", "reset.c", "status_text.c")
@@ -39,17 +41,19 @@ class Sources:
     """What every format has in common.
 
     Attributes:
-        name: the model's, in C.
-        core, isa: what it is planned for, in words.
+        name: the export's, in C: that of its model if it has one.
+        models: names of the models.
+        core, isa: what they are planned for, in words.
         flags: what makes GCC and clang compile for the core; none for CPU any.
         files: texts by path.
         compiled: the C files among them.
-        image: the weights as an image of their own, and what another has to be, by path (`WEIGHTS
+        image: weights as images of their own, and what others have to be, by path (`WEIGHTS
             partition`); empty where they are among the sources.
         url: where the library is published, if the user says so.
     """
 
     name: str
+    models: tuple[str, ...]
     core: Core
     isa: str
     flags: tuple[str, ...]
@@ -59,55 +63,75 @@ class Sources:
     url: str = ""
 
 
-def collect(compiled: Compiled) -> Sources:
-    """The files below ``src/``, which is the one folder that includes are looked for in.
+def collect(models: Sequence[Compiled], name: str = "") -> Sources:
+    """The files below ``src/`` of models that were compiled with the same options.
 
     Raises:
-        CortexMError: the model calls a kernel of another library.
+        CortexMError: a model calls a kernel of another library, or two have one name.
     """
-    name = compiled.program.name
-    report = compiled.report
+    report = models[0].report
     core, isa = Core(report["target"]["cpu"]), report["target"]["isa"]
     if core is Core.HOST:
         raise CortexMError("an export is for a Cortex-M core", hint="name one with --cpu, or any")
+    names = tuple(compiled.program.name for compiled in models)
+    check_beside(names)
+    folder = data_root()
+    places = [folder / "kernels/src", folder / "kernels/include", folder / "runtime/include"]
+    own: dict[str, str] = {}
+    image: dict[str, str | bytes] = {}
+    for compiled in models:
+        for file, content in compiled.files.items():
+            if file.endswith((".c", ".h")):
+                assert isinstance(content, str)
+                own[f"src/{file}"] = content
+            elif file.endswith((".weights.bin", ".weights.json")):
+                image[f"weights/{file}"] = content
+    units = [Source(path, ("-Os",)) for path in own if path.endswith(".c")]
+    public = public_names((folder / "runtime/include/cortexm").glob("*.h"))
+    runtime: dict[str, str] = {}
+    for file in _RUNTIME + _APART * bool(image):
+        runtime[f"src/runtime/{file}"] = weak((folder / "runtime" / file).read_text("utf-8"))
+        units.append(Source(f"src/runtime/{file}", ("-Os",)))
+    kernels, chosen, needed = _kernels(models, folder / "kernels")
+    headers = ("cortexm/kernels.h", "cortexm/model.h", "cortexm/nms.h")
+    needed += [(header, Kernel("")) for header in headers]
+    _add_headers(kernels, needed, places)
+    version = version_of(folder / "kernels")
+    names_of_kernels = names_in(kernels.values(), public)
+    files = {
+        path: own_names(text, names_of_kernels, version)
+        for path, text in {**own, **kernels}.items()
+    }
+    for unit in chosen:
+        symbol = f"cortexm_{version}_{PurePosixPath(unit.path).stem}"
+        files[unit.path] = weak(files[unit.path], [symbol])
+    files = relative_includes({**files, **runtime}, "src")
+    flags = () if core is Core.ANY else CORES[core].flags[models[0].plan.target.isa]
+    return Sources(name or names[0], names, core, isa, flags, files, (*units, *chosen), image)
+
+
+def _kernels(
+    models: Sequence[Compiled], folder: Path
+) -> tuple[dict[str, str], list[Source], list[tuple[str, Kernel]]]:
+    """The kernels that models call, how they are compiled, and what they include."""
+    table = json.loads((folder / "kernels.json").read_text(encoding="utf-8"))
+    rows = {f"cortexm_{row['name']}": row for row in expand(table["kernels"])}
     files: dict[str, str] = {}
     units: list[Source] = []
-    for file, text in compiled.files.items():
-        if file.endswith((".c", ".h")):
-            assert isinstance(text, str)
-            files[f"src/{file}"] = text
-            if file.endswith(".c"):
-                units.append(Source(f"src/{file}", ("-Os",)))
-    folder = data_root()
-    image = {
-        f"weights/{file}": content
-        for file, content in compiled.files.items()
-        if file in (f"{name}.weights.bin", f"{name}.weights.json")
-    }
-    for file in _RUNTIME + _APART * bool(image):
-        files[f"src/runtime/{file}"] = (folder / "runtime" / file).read_text(encoding="utf-8")
-        units.append(Source(f"src/runtime/{file}", ("-Os",)))
-    kernels = folder / "kernels"
-    table = json.loads((kernels / "kernels.json").read_text(encoding="utf-8"))
-    rows = {f"cortexm_{row['name']}": row for row in expand(table["kernels"])}
-    headers = ("cortexm/kernels.h", "cortexm/model.h", "cortexm/nms.h")
-    needed = [(header, Kernel("")) for header in headers]
-    for symbol in sorted(report["kernels"]):
+    needed: list[tuple[str, Kernel]] = []
+    optimize = models[0].report["optimize"]
+    for symbol in sorted({symbol for each in models for symbol in each.report["kernels"]}):
         if symbol not in rows:
-            raise CortexMError(
-                f"{symbol} belongs to another library", where=name, hint="use --kernels builtin"
-            )
+            raise CortexMError(f"{symbol} belongs to another library", hint="use --kernels builtin")
         row = rows[symbol]
         path = f"src/kernels/{row['name']}.c"
-        text = _kernel_text(row, table, kernels)
-        files[path] = text
-        own = row.get(report["optimize"], table["optimize"][report["optimize"]])
-        units.append(Source(path, (own, *table["options"])))
+        files[path] = _kernel_text(row, table, folder)
+        units.append(
+            Source(path, (row.get(optimize, table["optimize"][optimize]), *table["options"]))
+        )
         kernel = Kernel.of(row)
-        needed += [(file, kernel) for file in kernel.included(text)]
-    _add_headers(files, needed, folder)
-    flags = () if core is Core.ANY else CORES[core].flags[compiled.plan.target.isa]
-    return Sources(name, core, isa, flags, files, tuple(units), image)
+        needed += [(file, kernel) for file in kernel.included(files[path])]
+    return files, units, needed
 
 
 def _kernel_text(row: dict[str, Any], table: dict[str, Any], kernels: Path) -> str:
@@ -116,9 +140,10 @@ def _kernel_text(row: dict[str, Any], table: dict[str, Any], kernels: Path) -> s
     return (kernels / "src" / written(row)).read_text(encoding="utf-8")
 
 
-def _add_headers(files: dict[str, str], needed: Iterable[tuple[str, Kernel]], folder: Path) -> None:
+def _add_headers(
+    files: dict[str, str], needed: Iterable[tuple[str, Kernel]], places: Sequence[Path]
+) -> None:
     """Adds what `needed` names, and what that includes, one after another."""
-    places = [folder / "kernels/src", folder / "kernels/include", folder / "runtime/include"]
     queue, seen = list(needed), set[tuple[str, Kernel]]()
     while queue:
         file, kernel = queue.pop()

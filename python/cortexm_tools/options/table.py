@@ -520,8 +520,9 @@ OPTIONS: tuple[Option, ...] = (
         "`ram+1%,instructions+2%,sqnr-0.5`",
     ),
     Option(
-        flags=("--measure",), commands=(COMPARE,), kind="flag", default="off",
-        help="count the instructions of models on the emulated core, and measure their flash and stack",
+        flags=("--measure",), commands=(COMPARE, EXPORT), kind="flag", default="off",
+        help="measure flash and stack with the Arm compiler that is here; compare also counts the "
+        "instructions of models on the emulated core",
     ),
     Option(
         flags=("--bench",), commands=(REPORT,), value="FILE", parse=Path,

@@ -40,7 +40,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--name", required=True)
     parser.add_argument("--archive", nargs="+", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--section-arena", action="append", default=[])
     parser.add_argument("--ram-limit", type=int)
     parser.add_argument("--flash-limit", type=int)
     parser.add_argument("--stack-header", type=Path)
@@ -48,14 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(own)
     try:
         report = _report(options.out.with_name(f"{options.name}.report.json"))
-        sections = options.section_arena
-        size = measure(
-            compiler,
-            options.archive,
-            options.name,
-            sections_arena=sections,
-            shares=shares_of(report),
-        )
+        size = measure(compiler, options.archive, options.name, shares=shares_of(report))
         write_files(options.out.parent, {options.out.name: to_json(size)})
         check_footprint(options.name, size, options.ram_limit, options.flash_limit)
         if options.stack_header is not None:
@@ -67,8 +59,6 @@ def main(arguments: Sequence[str]) -> int:
     except CortexMError as error:
         show(f"error: {error}", error=True)
         return 1
-    except KeyboardInterrupt:
-        return 130
     show(summary_text(options.name, size))
     show(f"{options.name}: SQNR  {quality_line(report['quality'])}")
     if rounded := rounded_line(report["quality"]):

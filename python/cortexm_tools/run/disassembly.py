@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import CortexMError
+from .children import run_child
 from .elf import SHF_ALLOC, SHT_NOBITS, parse_elf
 
 _MACHINE = "armv8.1-m.main"
@@ -77,9 +77,7 @@ def find_objdump(compiler: Sequence[str]) -> str:
         CortexMError: there is none.
     """
     try:
-        done = subprocess.run(
-            [compiler[0], "-print-prog-name=objdump"], capture_output=True, text=True
-        )
+        done = run_child([compiler[0], "-print-prog-name=objdump"])
         found = shutil.which(done.stdout.strip()) if done.returncode == 0 else None
     except OSError:
         found = None
@@ -99,9 +97,9 @@ def disassemble(objdump: str, image: Path) -> Code:
     """
     command = [objdump, "-d", "-z", str(image)]
     # Named, or MVE is taken for coprocessor instructions; all other cores' code is part of it.
-    done = subprocess.run([*command, "-m", _MACHINE], capture_output=True, text=True)
+    done = run_child([*command, "-m", _MACHINE])
     if done.returncode != 0:  # too old to know the name
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = run_child(command)
     if done.returncode != 0:
         raise CortexMError("the disassembly failed", where=str(image), hint=done.stderr.strip())
     content = image.read_bytes()

@@ -76,6 +76,11 @@ def require_program(name: str) -> str:
     return found
 
 
+def compiler_version() -> str:
+    """The Arm compiler's first line of ``--version``."""
+    return run_child([require_program(COMPILER), "--version"]).stdout.partition("\n")[0].strip()
+
+
 def build_image(
     model_dir: Path,
     names: Sequence[str],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -29,7 +28,7 @@ from .bench import bench
 from .circumstances import measured_data, measured_lines, tried_line
 from .command import differing_values, example_inputs, unpack
 from .emulator import EMULATOR
-from .image import COMPILER
+from .image import compiler_version
 from .place import Place
 from .result import Measured
 
@@ -183,15 +182,6 @@ def kernels_digest() -> str:
             total.update(file.relative_to(folder).as_posix().encode() + b"\0")
             total.update(file.read_bytes())
     return total.hexdigest()
-
-
-def compiler_version() -> str:
-    """The compiler's first line of ``--version``."""
-    program = shutil.which(COMPILER)
-    if program is None:
-        return ""
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
-    return done.stdout.partition("\n")[0].strip()
 
 
 _NEEDED = {

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from ..errors import CortexMError
 from ..target import Core, Isa
 from .boards import boards_for, check_board
+from .children import run_child
 from .classes import mix_of
 from .counts import Counts, read_counts
 from .disassembly import disassemble, find_objdump
@@ -128,7 +128,7 @@ def build_plugin(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     target = folder.resolve() / "counter.so"
     options = ["-O2", "-shared", "-fPIC", "-o", str(target), str(_PLUGIN)]
-    done = subprocess.run([require_program("cc"), *options], capture_output=True, text=True)
+    done = run_child([require_program("cc"), *options])
     if done.returncode != 0:
         raise CortexMError("the counting plugin does not compile", hint=done.stderr.strip())
     return target

@@ -10,18 +10,16 @@ an interrupt handler needs its own stack on top.
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..errors import CortexMError
+from .children import run_child
 from .disassembly import Code, disassemble, find_objdump
 from .elf import SHF_EXECINSTR, Elf, Symbol, parse_elf
 from .frames import Flow, NotFollowed, follow
 
-# Bytes of stack that no kernel and no plan exceeds; tests hold every kernel against it.
-STACK_BUDGET = 1024
 # The functions of cortexm/model.h that call what a model points to.
 CALLERS = ("cortexm_init", "cortexm_invoke")
 
@@ -249,7 +247,7 @@ def trial_bound(
         )
     )
     options = ["-nostdlib", "-Wl,-e,cortexm_invoke", "-o", str(image), str(relocatable), str(stubs)]
-    done = subprocess.run([*compiler, *options], capture_output=True, text=True)
+    done = run_child([*compiler, *options])
     if done.returncode != 0:
         raise CortexMError("the link for the stack bound failed", hint=done.stderr.strip())
     bounds = image_bounds(image, compiler, CALLERS, model=model, usage=usage, outside=missing)

@@ -45,6 +45,23 @@ enum {
 /* Alignment of an arena in bytes. */
 #define CORTEXM_ARENA_ALIGN 16
 
+/* Defines an array without initial values in a linker section, as in
+ *     CORTEXM_NOBITS(".ccmram", static _Alignas(CORTEXM_ARENA_ALIGN) uint8_t arena[DIGITS_ARENA_SIZE])
+ * without a semicolon. A section attribute alone makes the array one with initial values, zeros that the
+ * image holds wherever the linker script does not say NOLOAD. GCC writes the name as it is given, so that
+ * it can end the assembler's directive and begin a comment. */
+#if defined(__clang__)
+#define CORTEXM_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define CORTEXM_NOBITS(name, ...)                                                                   \
+    CORTEXM_PRAGMA(clang section bss = name) __VA_ARGS__; CORTEXM_PRAGMA(clang section bss = "")
+#elif defined(__arm__)
+#define CORTEXM_NOBITS(name, ...) __attribute__((section(name ",\"aw\",%nobits@"))) __VA_ARGS__;
+#elif defined(__x86_64__)
+#define CORTEXM_NOBITS(name, ...) __attribute__((section(name ",\"aw\",@nobits#"))) __VA_ARGS__;
+#else
+#define CORTEXM_NOBITS(name, ...) __attribute__((section(name))) __VA_ARGS__;
+#endif
+
 /* For NAME_SHARED_ARENA, which stands behind the definition (in C) of an array that models share: the
  * array is large enough for the model, and gets the name by which the model refers to it. */
 #define CORTEXM_ARENA_SERVES(array, size, symbol)                                                   \
