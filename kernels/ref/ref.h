@@ -237,16 +237,6 @@ CORTEXM_GROUP_NORM(cortexm_group_norm_s8_ref, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_ref, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s8_ref, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s16_ref, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_fours_s8_ref, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_fours_s16_ref, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_eights_s8_ref, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_eights_s16_ref, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_twelves_s8_ref, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_twelves_s16_ref, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_sixteens_s8_ref, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_sixteens_s16_ref, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_channels_s8_ref, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_channels_s16_ref, int16_t);
 
 /* arithmetic */
 CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_ref);

@@ -489,18 +489,8 @@ typedef CORTEXM_GROUP_NORM((*group_norm_s16_fn), int16_t);
 int group_norm_f32_case(group_norm_f32_fn variant, group_norm_f32_fn ref);
 int group_norm_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
 int group_norm_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_channels_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_channels_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
 int group_norm_rows_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_fours_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_eights_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_twelves_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_sixteens_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
 int group_norm_rows_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_fours_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_eights_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_twelves_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_sixteens_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
 
 /* arithmetic */
 

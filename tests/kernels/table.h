@@ -632,18 +632,8 @@
     K(softmax_f32, mve, softmax_close_f32_case)                                                    \
     K(log_softmax_f32, mve, softmax_close_f32_case)                                                \
     K(group_norm_f32, mve, group_norm_f32_case)                                                    \
-    K(group_norm_fours_s8, mve, group_norm_fours_s8_case)                                          \
-    K(group_norm_fours_s16, mve, group_norm_fours_s16_case)                                        \
-    K(group_norm_eights_s8, mve, group_norm_eights_s8_case)                                        \
-    K(group_norm_eights_s16, mve, group_norm_eights_s16_case)                                      \
-    K(group_norm_twelves_s8, mve, group_norm_twelves_s8_case)                                      \
-    K(group_norm_twelves_s16, mve, group_norm_twelves_s16_case)                                    \
-    K(group_norm_sixteens_s8, mve, group_norm_sixteens_s8_case)                                    \
-    K(group_norm_sixteens_s16, mve, group_norm_sixteens_s16_case)                                  \
     K(group_norm_rows_s8, mve, group_norm_rows_s8_case)                                            \
     K(group_norm_rows_s16, mve, group_norm_rows_s16_case)                                          \
-    K(group_norm_channels_s8, mve, group_norm_channels_s8_case)                                    \
-    K(group_norm_channels_s16, mve, group_norm_channels_s16_case)                                  \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
     K(add_affine_fine_s8, mve, add_affine_alike_s8_case)                                           \

@@ -679,18 +679,8 @@ CORTEXM_GROUP_NORM(cortexm_group_norm_s8_v7m, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_dsp, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_v7m, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_dsp, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_fours_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_fours_s16_mve, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_eights_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_eights_s16_mve, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_twelves_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_twelves_s16_mve, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_sixteens_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_sixteens_s16_mve, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s8_mve, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s16_mve, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_channels_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_channels_s16_mve, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_mve, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_mve, int16_t);
 

@@ -124,8 +124,6 @@
 #undef BEGIN_s8
 #undef BEHIND
 #undef BEHIND_MOST
-#undef BEHIND_ROWS
-#undef BEHIND_START
 #undef BELOW2
 #undef BELOW3
 #undef BELOW_ALL
@@ -164,9 +162,6 @@
 #undef BYTES_OF_FOUR
 #undef BYTES_OF_FOUR_s16
 #undef BYTES_OF_FOUR_s8
-#undef BYTES_OF_ROW
-#undef BYTES_OF_ROW_s16
-#undef BYTES_OF_ROW_s8
 #undef C4
 #undef C8
 #undef CELL
@@ -218,7 +213,6 @@
 #undef DISTANT
 #undef DIVIDE
 #undef DOUBLED
-#undef DUP_POINT
 #undef EACH
 #undef EACH_APART
 #undef EACH_BESIDE
@@ -245,8 +239,6 @@
 #undef EIGHT_STORED_APART
 #undef EIGHT_TERMS
 #undef EIGHT_WEIGHTS
-#undef EIGHT_s16
-#undef EIGHT_s8
 #undef ELEMENT
 #undef ELEMENTS
 #undef ELEMENTS_s16
@@ -257,9 +249,6 @@
 #undef EXTREME
 #undef EXTREME_maximum
 #undef EXTREME_minimum
-#undef FACTOR
-#undef FACTOR_s16
-#undef FACTOR_s8
 #undef FEW
 #undef FEWER
 #undef FEWER_FIRST
@@ -271,9 +260,6 @@
 #undef FILTER_depthwise_conv2d
 #undef FILTER_transpose_conv2d
 #undef FIND_LARGEST
-#undef FIND_POWER
-#undef FIND_ROOT
-#undef FIND_START
 #undef FINISH
 #undef FINISH_ALL
 #undef FINISH_BLOCK
@@ -324,9 +310,6 @@
 #undef FOUR_APART
 #undef FOUR_BIASES
 #undef FOUR_CHANNELS
-#undef FOUR_CODES
-#undef FOUR_CODES_s16
-#undef FOUR_CODES_s8
 #undef FOUR_COLUMNS
 #undef FOUR_FIRST
 #undef FOUR_FROM
@@ -344,8 +327,6 @@
 #undef FOUR_SECOND
 #undef FOUR_STARTS
 #undef FOUR_TERMS
-#undef FOUR_s16
-#undef FOUR_s8
 #undef FPU_REGISTERS
 #undef FRACTION
 #undef FRACTION_FROM
@@ -420,7 +401,6 @@
 #undef IS_SUM
 #undef IS_SYMMETRIC
 #undef ITERATE
-#undef ITS_LANES
 #undef ITS_SQUARES
 #undef ITS_SQUARES_s16
 #undef ITS_SQUARES_s8
@@ -482,8 +462,6 @@
 #undef LOAD_ALL2
 #undef LOAD_ALL3
 #undef LOAD_EIGHT
-#undef LOAD_FACTOR
-#undef LOAD_FACTORS
 #undef LOAD_FIRST
 #undef LOAD_FOUR
 #undef LOAD_FOURTHS
@@ -492,10 +470,6 @@
 #undef LOAD_MAC
 #undef LOAD_MULTIPLIER
 #undef LOAD_MULTIPLIERS
-#undef LOAD_OFFSET
-#undef LOAD_PIXEL
-#undef LOAD_PIXEL_s16
-#undef LOAD_PIXEL_s8
 #undef LOAD_ROWS
 #undef LOAD_SECOND
 #undef LOAD_START
@@ -508,7 +482,6 @@
 #undef LOAD_s16
 #undef LOAD_s8
 #undef LOG
-#undef LOG_SIZE
 #undef LOG_log_softmax
 #undef LOG_softmax
 #undef LOOP
@@ -597,7 +570,6 @@
 #undef NINE_COLUMNS
 #undef NN_s8
 #undef NN_s8w4
-#undef NORMALIZE
 #undef NOT_BEFORE
 #undef NO_FIRST
 #undef NO_LAST
@@ -633,7 +605,6 @@
 #undef OF_ONE_dsp
 #undef OF_ONE_v7m
 #undef OF_PLACES
-#undef OF_SECOND
 #undef OF_SOME_LAST
 #undef OF_STRIP
 #undef OF_TWO
@@ -703,7 +674,6 @@
 #undef PLANES_OF_PIXELS
 #undef PLANES_OF_SIX
 #undef PLANES_OF_THREE
-#undef POINT_OF_ROW
 #undef POOL
 #undef POOL_ADD
 #undef POOL_GATHER
@@ -722,8 +692,6 @@
 #undef POP_MASK
 #undef POSITIVE_TWOS
 #undef POWERS_ALONE
-#undef POWER_s16
-#undef POWER_s8
 #undef PRODUCT
 #undef PRODUCTS
 #undef PRODUCT_mve
@@ -732,11 +700,9 @@
 #undef PUSH_MASK
 #undef PUT
 #undef PUT_CODES
-#undef PUT_FOUR
 #undef PUT_LARGE_SHARE
 #undef PUT_QUAD
 #undef PUT_QUADS
-#undef PUT_ROW
 #undef PUT_ROWS
 #undef PUT_SHARE
 #undef PUT_SUMS
@@ -760,7 +726,6 @@
 #undef REPEATED_COUNT
 #undef REPEAT_FOURS
 #undef RESCALE
-#undef REST_s16
 #undef RESULT
 #undef RESULT_avg_pool2d
 #undef RESULT_max_pool2d
@@ -800,7 +765,6 @@
 #undef SATURATE_s16
 #undef SATURATE_s8
 #undef SCALED
-#undef SCALE_s16
 #undef SCATTER
 #undef SCATTERED1
 #undef SCATTERED2
@@ -839,7 +803,6 @@
 #undef SHIFTED
 #undef SHIFT_AND_CLAMP
 #undef SIGN
-#undef SIXTEEN_s8
 #undef SIX_COLUMNS
 #undef SIZE
 #undef SIZE_OF_TWO
@@ -863,7 +826,6 @@
 #undef SOME_ROWS
 #undef SQUARE
 #undef SQUARES
-#undef SQUARES_OF
 #undef SQUARES_s16
 #undef SQUARES_s8
 #undef START
@@ -876,8 +838,6 @@
 #undef START_avg_pool2d
 #undef START_max_pool2d
 #undef START_mean
-#undef START_s16
-#undef START_s8
 #undef START_sum
 #undef STEP
 #undef STEPS
@@ -900,10 +860,7 @@
 #undef STORE_FOUR
 #undef STORE_FOURTHS
 #undef STORE_HALVES
-#undef STORE_PIXEL
 #undef STORE_PIXELS
-#undef STORE_PIXEL_s16
-#undef STORE_PIXEL_s8
 #undef STORE_SUMS
 #undef STORE_SUMS_s16
 #undef STORE_SUMS_s8
@@ -924,11 +881,9 @@
 #undef SUM
 #undef SUMS
 #undef SUM_COLUMN
-#undef SUM_FOUR_ROWS
 #undef SUM_OF
 #undef SUM_ROW
 #undef SUM_ROWS
-#undef SUM_TWO_ROWS
 #undef SUM_f32
 #undef SUM_s16
 #undef SUM_s8
@@ -987,7 +942,6 @@
 #undef THREE_PIXELS
 #undef THREE_SUMS
 #undef THREE_TAPS
-#undef TIMES_SIZE
 #undef TO
 #undef TO_ALL
 #undef TO_COLUMNS
@@ -1029,9 +983,6 @@
 #undef TWO_s16
 #undef TWO_s8
 #undef TYPES
-#undef UNIT
-#undef UNIT_s16
-#undef UNIT_s8
 #undef UNLESS
 #undef UNLESS_LAST
 #undef UNTIL_LAST_CHANNEL
