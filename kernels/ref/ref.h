@@ -155,20 +155,14 @@ CORTEXM_RNN(cortexm_rnn_s16_ref, int16_t);
 CORTEXM_RNN(cortexm_rnn_s16w4_ref, int16_t);
 
 /* pool */
-CORTEXM_POOL_S8(cortexm_avg_pool2d_single_s8_ref);
-CORTEXM_POOL_S8(cortexm_max_pool2d_single_s8_ref);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_ref);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_ref);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_ref);
-CORTEXM_POOL_S8(cortexm_avg_pool2d_few_s8_ref);
-CORTEXM_POOL_S8(cortexm_avg_pool2d_windows_s8_ref);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_rows_s8_ref);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_eights_s8_ref);
-CORTEXM_POOL_S8(cortexm_max_pool2d_windows_s8_ref);
+CORTEXM_POOL_S8(cortexm_avg_pool2d_few_s8_ref);
 CORTEXM_POOL_S8(cortexm_max_pool2d_rows_s8_ref);
 CORTEXM_POOL_S8(cortexm_max_pool2d_few_s8_ref);
-CORTEXM_POOL_S16(cortexm_avg_pool2d_single_s16_ref);
-CORTEXM_POOL_S16(cortexm_max_pool2d_single_s16_ref);
 CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_ref);
 CORTEXM_POOL_S16(cortexm_max_pool2d_s16_ref);
 CORTEXM_POOL_S16(cortexm_avg_pool2d_few_s16_ref);

@@ -419,7 +419,6 @@ typedef CORTEXM_POOL_F32((*pool_f32_fn));
 int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most);
 int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32_t most);
 int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t size);
-int pool_windows_s8_case(pool_fn variant, pool_fn ref);
 int any_pool_pixel_s8_case(pool_fn variant, pool_fn ref, int32_t least);
 #define pool_pixel_4_s8_case(variant, ref) any_pool_pixel_s8_case(variant, ref, 4)
 #define pool_pixel_8_s8_case(variant, ref) any_pool_pixel_s8_case(variant, ref, 8)
@@ -428,8 +427,6 @@ int any_pool_pixel_s8_case(pool_fn variant, pool_fn ref, int32_t least);
 #define pool_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 33)
 #define pool_4_s8_case(variant, ref) any_pool_s8_case(variant, ref, 4, 33)
 #define pool_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 16, 33)
-#define pool_single_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 1)
-#define pool_single_s16_case(variant, ref) any_pool_s16_case(variant, ref, 1, 1)
 #define pool_8_s8_case(variant, ref) any_pool_s8_case(variant, ref, 8, 33)
 #define pool_below_4_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 3)
 #define pool_below_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 15)

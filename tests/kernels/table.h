@@ -42,13 +42,9 @@
     K(rnn_s16, scalar, rnn_plain_s16_case)                                                         \
     K(rnn_s8w4, scalar, rnn_fours_s8w4_case)                                                       \
     K(rnn_s16w4, scalar, rnn_plain_s16w4_case)                                                     \
-    K(avg_pool2d_single_s8, scalar, pool_single_s8_case)                                           \
-    K(max_pool2d_single_s8, scalar, pool_single_s8_case)                                           \
     K(avg_pool2d_pixel_s8, scalar, pool_pixel_4_s8_case)                                           \
     K(avg_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(max_pool2d_s8, scalar, pool_s8_case)                                                         \
-    K(avg_pool2d_single_s16, scalar, pool_single_s16_case)                                         \
-    K(max_pool2d_single_s16, scalar, pool_single_s16_case)                                         \
     K(avg_pool2d_s16, scalar, pool_s16_case)                                                       \
     K(max_pool2d_s16, scalar, pool_s16_case)                                                       \
     K(avg_pool2d_f32, scalar, pool_f32_case)                                                       \
@@ -440,7 +436,6 @@
     K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
     K(avg_pool2d_pixel_s8, dsp, pool_pixel_4_s8_case)                                              \
     K(avg_pool2d_s8, dsp, pool_4_s8_case)                                                          \
-    K(avg_pool2d_few_s8, dsp, pool_below_4_s8_case)                                                \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_s8, dsp, softmax_few_s8_case)                                                        \
     K(softmax_s16, dsp, softmax_few_s16_case)                                                      \
@@ -577,12 +572,10 @@
     K(rnn_s8w4, mve, rnn_gemm4_s8w4_case)                                                          \
     K(rnn_s16w4, mve, rnn_gemm4_s16w4_case)                                                        \
     K(avg_pool2d_pixel_s8, mve, pool_pixel_8_s8_case)                                              \
-    K(avg_pool2d_windows_s8, mve, pool_windows_s8_case)                                            \
     K(avg_pool2d_rows_s8, mve, pool_rows_below_8_s8_case)                                          \
     K(avg_pool2d_eights_s8, mve, pool_8_s8_case)                                                   \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \
     K(avg_pool2d_few_s8, mve, pool_below_4_s8_case)                                                \
-    K(max_pool2d_windows_s8, mve, pool_windows_s8_case)                                            \
     K(max_pool2d_rows_s8, mve, pool_rows_below_16_s8_case)                                         \
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \
     K(max_pool2d_few_s8, mve, pool_below_16_s8_case)                                               \

@@ -531,26 +531,19 @@ CORTEXM_RNN(cortexm_rnn_s16w4_dsp, int16_t);
 CORTEXM_RNN(cortexm_rnn_s16w4_mve, int16_t);
 
 /* pool */
-CORTEXM_POOL_S8(cortexm_avg_pool2d_single_s8_scalar);
-CORTEXM_POOL_S8(cortexm_max_pool2d_single_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_dsp);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_dsp);
-CORTEXM_POOL_S8(cortexm_avg_pool2d_few_s8_dsp);
-CORTEXM_POOL_S8(cortexm_avg_pool2d_windows_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_rows_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_eights_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_few_s8_mve);
-CORTEXM_POOL_S8(cortexm_max_pool2d_windows_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_rows_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_few_s8_mve);
-CORTEXM_POOL_S16(cortexm_avg_pool2d_single_s16_scalar);
-CORTEXM_POOL_S16(cortexm_max_pool2d_single_s16_scalar);
 CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_scalar);
 CORTEXM_POOL_S16(cortexm_max_pool2d_s16_scalar);
 CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_mve);

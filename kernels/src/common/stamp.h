@@ -397,7 +397,6 @@
 #undef IS_RELU
 #undef IS_ROW
 #undef IS_ROWS
-#undef IS_SINGLE
 #undef IS_SUM
 #undef IS_SYMMETRIC
 #undef ITERATE

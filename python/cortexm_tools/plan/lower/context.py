@@ -97,7 +97,6 @@ class Lowerings:
             for op, count in zip(graph.ops, blocks, strict=True)
         )
         self.few_rows_alone = self.rows_alone and all(_has_few_rows(graph, op) for op in graph.ops)
-        self.pixels_alone = all(_is_pixel(graph, op) for op in graph.ops)
         self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
         self.narrow_windows = all(_is_narrow(graph, op) for op in graph.ops)
@@ -204,12 +203,6 @@ def _blocks_of_rows(graph: Graph, op: Op) -> int:
     outputs = weight.shape[0]
     some = outputs // 8 + outputs % 8 // 4 + (outputs % 4 > 0)
     return -(-(out.numel // outputs) // 3) * some if weight.data is not None else 0
-
-
-def _is_pixel(graph: Graph, op: Op) -> bool:
-    """Whether an operator is no average of codes, or one of a single window."""
-    is_average = isinstance(op.attrs, ops.AvgPool2d)
-    return not is_average or graph.tensors[op.outputs[0]].shape[2:] == (1, 1)
 
 
 def _has_no_eights(graph: Graph, op: Op) -> bool:
@@ -364,7 +357,6 @@ class Selector:
                 "tiles": self._lowerings.tiles,
                 "few_rows_alone": self._lowerings.few_rows_alone,
                 "rows_pay": self._lowerings.rows_pay,
-                "pixels_alone": self._lowerings.pixels_alone,
                 "no_eights": self._lowerings.no_eights,
                 "all_plain": self._lowerings.all_plain,
                 "narrow_windows": self._lowerings.narrow_windows,
