@@ -234,16 +234,13 @@ CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s16_ref, int16_t);
 
 /* arithmetic */
 CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_ref);
-CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_ref);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_ref);
 CORTEXM_ADD_S8(cortexm_add_s8_ref);
 CORTEXM_MUL_S8(cortexm_mul_s8_ref);
-CORTEXM_MUL_S8(cortexm_mul_pairs_s8_ref);
 CORTEXM_GATE_S8(cortexm_gate_s8_ref);
 CORTEXM_GATE_S16(cortexm_gate_s16_ref);
 CORTEXM_ADD_S16(cortexm_add_s16_ref);
 CORTEXM_MUL_S16(cortexm_mul_s16_ref);
-CORTEXM_MUL_S16(cortexm_mul_pairs_s16_ref);
 CORTEXM_DIV(cortexm_div_s8_ref, int8_t);
 CORTEXM_DIV(cortexm_div_s16_ref, int16_t);
 CORTEXM_MINMAX(cortexm_minimum_s8_ref, int8_t);

@@ -507,9 +507,9 @@ typedef CORTEXM_BINARY((*binary_s64_fn), int64_t);
 
 int add_s8_case(add_fn variant, add_fn ref);
 int add_shifts_right_s8_case(add_fn variant, add_fn ref);
-int any_add_affine_case(add_affine_fn variant, add_affine_fn ref, int alike);
+int any_add_affine_case(add_affine_fn variant, add_affine_fn ref, int fine);
 #define add_affine_s8_case(variant, ref) any_add_affine_case(variant, ref, 0)
-#define add_affine_alike_s8_case(variant, ref) any_add_affine_case(variant, ref, 1)
+#define add_affine_fine_s8_case(variant, ref) any_add_affine_case(variant, ref, 1)
 int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right);
 int gate_s8_case(gate_fn variant, gate_fn ref);
 int any_gate_s16_case(gate_s16_fn variant, gate_s16_fn ref, int is_smooth);

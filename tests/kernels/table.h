@@ -103,8 +103,7 @@
     K(group_norm_f32, scalar, group_norm_f32_case)                                                 \
     K(group_norm_s8, scalar, group_norm_s8_case)                                                   \
     K(group_norm_s16, scalar, group_norm_s16_case)                                                 \
-    K(add_affine_fine_s8, scalar, add_affine_alike_s8_case)                                        \
-    K(add_affine_alike_s8, scalar, add_affine_alike_s8_case)                                       \
+    K(add_affine_fine_s8, scalar, add_affine_fine_s8_case)                                         \
     K(add_affine_s8, scalar, add_affine_s8_case)                                                   \
     K(add_s8, scalar, add_s8_case)                                                                 \
     K(mul_s8, scalar, mul_s8_case)                                                                 \
@@ -312,8 +311,7 @@
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(group_norm_s8, v6m, group_norm_s8_case)                                                      \
     K(group_norm_s16, v6m, group_norm_s16_case)                                                    \
-    K(add_affine_fine_s8, v6m, add_affine_alike_s8_case)                                           \
-    K(add_affine_alike_s8, v6m, add_affine_alike_s8_case)                                          \
+    K(add_affine_fine_s8, v6m, add_affine_fine_s8_case)                                            \
     K(add_affine_s8, v6m, add_affine_s8_case)                                                      \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
@@ -361,8 +359,7 @@
     K(group_norm_rows_s16, v7m, group_norm_rows_s16_case)                                          \
     K(group_norm_s8, v7m, group_norm_s8_case)                                                      \
     K(group_norm_s16, v7m, group_norm_s16_case)                                                    \
-    K(add_affine_fine_s8, v7m, add_affine_alike_s8_case)                                           \
-    K(add_affine_alike_s8, v7m, add_affine_alike_s8_case)                                          \
+    K(add_affine_fine_s8, v7m, add_affine_fine_s8_case)                                            \
     K(add_affine_s8, v7m, add_affine_s8_case)                                                      \
     K(add_s8, v7m, add_s8_case)                                                                    \
     K(move_x8, v7m, move_x8_case)                                                                  \
@@ -448,8 +445,7 @@
     K(group_norm_rows_s16, dsp, group_norm_rows_s16_case)                                          \
     K(group_norm_s8, dsp, group_norm_s8_case)                                                      \
     K(group_norm_s16, dsp, group_norm_s16_case)                                                    \
-    K(add_affine_fine_s8, dsp, add_affine_alike_s8_case)                                           \
-    K(add_affine_alike_s8, dsp, add_affine_alike_s8_case)                                          \
+    K(add_affine_fine_s8, dsp, add_affine_fine_s8_case)                                            \
     K(add_affine_s8, dsp, add_affine_s8_case)                                                      \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
@@ -629,17 +625,14 @@
     K(group_norm_rows_s16, mve, group_norm_rows_s16_case)                                          \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
-    K(add_affine_fine_s8, mve, add_affine_alike_s8_case)                                           \
-    K(add_affine_alike_s8, mve, add_affine_alike_s8_case)                                          \
+    K(add_affine_fine_s8, mve, add_affine_fine_s8_case)                                            \
     K(add_affine_s8, mve, add_affine_s8_case)                                                      \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
-    K(mul_pairs_s8, mve, mul_shifts_right_s8_case)                                                 \
-    K(mul_s8, mve, mul_s8_case)                                                                    \
+    K(mul_s8, mve, mul_shifts_right_s8_case)                                                       \
     K(gate_s8, mve, gate_s8_case)                                                                  \
     K(gate_s16, mve, smooth_gate_s16_case)                                                         \
     K(add_s16, mve, add_shifts_right_s16_case)                                                     \
-    K(mul_pairs_s16, mve, mul_shifts_right_s16_case)                                               \
-    K(mul_s16, mve, mul_s16_case)                                                                  \
+    K(mul_s16, mve, mul_shifts_right_s16_case)                                                     \
     K(minimum_s8, mve, minmax_s8_case)                                                             \
     K(minimum_s16, mve, minmax_s16_case)                                                           \
     K(maximum_s8, mve, minmax_s8_case)                                                             \

@@ -875,7 +875,6 @@
 #undef STORE_scatter_add
 #undef STRIDE
 #undef STRIP
-#undef SUBTRACT
 #undef SUBTRACT_ZERO_POINTS
 #undef SUM
 #undef SUMS

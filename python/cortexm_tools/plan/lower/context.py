@@ -332,9 +332,9 @@ class Selector:
         """Whether an embedding takes its rows from a tensor, which may be a layer's weights."""
         return index in self._lowerings.looked_up
 
-    def once(self, find: Callable[[], _Fact], op: Op | None = None) -> _Fact:
-        """What `find` gives of the operator, or another one, which is the same whatever kernels are taken."""
-        return self._lowerings.once(op or self._op, find)
+    def once(self, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives of the operator, which is the same whatever kernels are taken."""
+        return self._lowerings.once(self._op, find)
 
     def all(self, kind: type[Attrs]) -> list[Op]:
         """All operators of a kind in the graph."""
