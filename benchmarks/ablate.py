@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kernels save: plans and runs the programs of goldens.py with and without them.
 
-    python -m benchmarks.ablate softmax_rows_s8_dsp
+    python -m benchmarks.ablate softmax_table_s8_dsp
     python -m benchmarks.ablate 'conv2d_planes_*_f32_*' 'matmul_*_f32_mve' --cpus cortex-m55 --only 'float/*'
 
 Each plan does without all of them: they are taken out of the table in the process. Prints the programs whose

@@ -70,25 +70,6 @@ static int64_t looked_up(const cortexm_softmax_s8_t *p, const int32_t *table, in
     return 2 * (int64_t)table[255 + diff];
 }
 
-/* Those of lower differences than the table has are as many higher ones times a factor in Q31. */
-static int64_t folded(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
-{
-    const int64_t factor = table[0] / 2;
-    const int count = table[2];
-    const int32_t *const entries = table + 4;
-
-    (void)p;
-    if (-diff >= 2 * count) {
-        return 0;
-    }
-    if (-diff < count) {
-        return entries[count + diff] + ref_power_of_two(31);
-    }
-    return ref_floor_div(
-        (entries[2 * count + diff] + ref_power_of_two(31)) * factor + ref_power_of_two(30),
-        ref_power_of_two(31));
-}
-
 static void softmax_s8(const cortexm_softmax_s8_t *p, const int8_t *in, const int32_t *table,
                        int64_t exponential(const cortexm_softmax_s8_t *, const int32_t *, int),
                        int8_t *out)
@@ -127,59 +108,6 @@ void cortexm_softmax_s8_ref(const cortexm_softmax_s8_t *p, const int8_t *in, int
     softmax_s8(p, in, NULL, computed, out);
 }
 
-/* The product of the factors of a difference, and its correction. */
-static int64_t multiplied(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
-{
-    const int block = -table[1];
-    const int blocks = (255 + block) / block;
-    const int place = (block * blocks - 1 + diff); /* as many at the end of all blocks */
-    const int8_t *const corrections = (const int8_t *)(table + 8 + block + blocks);
-    const uint32_t across = (uint32_t)table[8 + block + place / block];
-    const uint64_t product = (uint64_t)across * (uint32_t)table[8 + place % block];
-    const int64_t n = (int64_t)diff - 1 - table[3];
-
-    (void)p;
-    return 2 * ((int64_t)(product / (uint64_t)ref_power_of_two(32)) + corrections[n > 0 ? n : 0]);
-}
-
-#define BY_FACTORS(op)                                                                             \
-    CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_##op##_s8_ref)                                      \
-    {                                                                                              \
-        softmax_s8(params, in, factors, multiplied, out);                                          \
-    }
-
-BY_FACTORS(factors)
-BY_FACTORS(factors_of_four)
-BY_FACTORS(factors_of_five)
-BY_FACTORS(factors_of_eight)
-BY_FACTORS(factor_columns)
-
-/* The product of a difference's factors in blocks, and its correction. */
-static int64_t in_blocks(const cortexm_softmax_s8_t *p, const int32_t *table, int diff)
-{
-    const int n = 255 + diff;
-    const int limit = table[68] & 255;
-    const int8_t *const corrections = (const int8_t *)(table + 74);
-    const uint64_t product = (uint64_t)(uint32_t)table[n % 64] * (uint32_t)table[64 + n / 64];
-
-    (void)p;
-    return 2 * ((int64_t)(product / (uint64_t)ref_power_of_two(32)) +
-                corrections[n > limit ? n - limit : 0]);
-}
-
-#define BY_BLOCKS(op)                                                                              \
-    CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_##op##_s8_ref)                                       \
-    {                                                                                              \
-        softmax_s8(params, in, factors, in_blocks, out);                                           \
-    }
-
-BY_BLOCKS(blocks)
-BY_BLOCKS(blocks_of_three)
-BY_BLOCKS(blocks_of_four)
-BY_BLOCKS(blocks_of_five)
-BY_BLOCKS(blocks_of_six)
-BY_BLOCKS(blocks_of_seven)
-
 #define BY_TABLE(op)                                                                               \
     CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_##op##_s8_ref)                                        \
     {                                                                                              \
@@ -187,31 +115,7 @@ BY_BLOCKS(blocks_of_seven)
     }
 
 BY_TABLE(table)
-BY_TABLE(short)
-BY_TABLE(six)
-BY_TABLE(seven)
 BY_TABLE(columns)
-
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_ref)
-{
-    softmax_s8(params, in, table, folded, out);
-}
-
-CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_ref)
-{
-    const int inner = params->inner;
-
-    for (int i = 0; i < 2 * params->outer * inner; ++i) {
-        const int other = i / inner % 2 == 0 ? i + inner : i - inner;
-
-        out[i] = table[255 + in[i] - in[other]];
-    }
-}
-
-CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_pair_s8_ref)
-{
-    cortexm_softmax_two_s8_ref(params, in, table, out);
-}
 
 void cortexm_activation_s16_ref(const cortexm_activation_s16_t *p, const int16_t *in,
                                 const int16_t *table, int16_t *out)
@@ -282,44 +186,10 @@ void cortexm_softmax_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, 
     }
 }
 
-#define COLUMNS(op)                                                                                \
-    CORTEXM_SOFTMAX_S16(cortexm_softmax_##op##_s16_ref)                                            \
-    {                                                                                              \
-        cortexm_softmax_s16_ref(params, in, out);                                                  \
-    }
-
-COLUMNS(of_two)
-COLUMNS(of_three)
-COLUMNS(of_four)
-COLUMNS(of_five)
-COLUMNS(of_six)
-COLUMNS(of_seven)
-COLUMNS(short)
-COLUMNS(pair)
-COLUMNS(kept_row)
-COLUMNS(kept_rows)
-COLUMNS(rows_of_three)
-COLUMNS(rows_of_four)
-COLUMNS(rows_of_five)
-COLUMNS(rows_of_six)
-COLUMNS(rows_of_eight)
-COLUMNS(row_of_four)
-COLUMNS(row_of_eight)
-COLUMNS(columns)
-
-#define KEPT(op)                                                                                   \
-    CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_##op##_s16_ref)                                       \
-    {                                                                                              \
-        (void)scratch;                                                                             \
-        cortexm_softmax_s16_ref(params, in, out);                                                  \
-    }
-
-KEPT(rows)
-KEPT(steep_rows)
-KEPT(odd_pairs)
-KEPT(steep_pairs)
-KEPT(pairs)
-KEPT(long_columns)
+CORTEXM_SOFTMAX_S16(cortexm_softmax_columns_s16_ref)
+{
+    cortexm_softmax_s16_ref(params, in, out);
+}
 
 #define SOFTMAX(op, LOG)                                                                           \
     CORTEXM_SOFTMAX_F32(cortexm_##op##_f32_ref)                                                    \

@@ -30,7 +30,6 @@ void cortexm_add_s8_ref(const cortexm_add_s8_t *p, const int8_t *a, const int8_t
     }
 
 ADD_AFFINE(add_affine, 21)
-ADD_AFFINE(add_affine_alike, 21)
 ADD_AFFINE(add_affine_fine, 22)
 
 void cortexm_mul_s8_ref(const cortexm_mul_s8_t *p, const int8_t *a, const int8_t *b, int8_t *out)
@@ -43,11 +42,6 @@ void cortexm_mul_s8_ref(const cortexm_mul_s8_t *p, const int8_t *a, const int8_t
 
         out[i] = (int8_t)ref_clamp(code, INT8_MIN, INT8_MAX);
     }
-}
-
-void cortexm_mul_pairs_s8_ref(const cortexm_mul_s8_t *p, const int8_t *a, const int8_t *b, int8_t *out)
-{
-    cortexm_mul_s8_ref(p, a, b, out);
 }
 
 void cortexm_gate_s8_ref(const cortexm_gate_s8_t *p, const int8_t *a, const int8_t *b,
@@ -108,11 +102,6 @@ void cortexm_mul_s16_ref(const cortexm_mul_s16_t *p, const int16_t *a, const int
         out[i] = (int16_t)ref_clamp(ref_requantize(product, p->multiplier, p->shift), INT16_MIN,
                                     INT16_MAX);
     }
-}
-
-void cortexm_mul_pairs_s16_ref(const cortexm_mul_s16_t *p, const int16_t *a, const int16_t *b, int16_t *out)
-{
-    cortexm_mul_s16_ref(p, a, b, out);
 }
 
 /* rintf() rounds ties to even in the default rounding mode. */

@@ -113,14 +113,7 @@ static int64_t normalized(const cortexm_group_norm_t *p, int64_t x, int64_t sum,
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \
-    OF_ROWS(channels_##types, types, type)                                                         \
-    OF_ROWS(rows_##types, types, type)                                                             \
-    OF_ROWS(fours_##types, types, type)                                                            \
-    OF_ROWS(eights_##types, types, type)                                                           \
-    OF_ROWS(twelves_##types, types, type)                                                          \
-    OF_ROWS(sixteens_##types, types, type)
-#define OF_ROWS(name, types, type)                                                                 \
-    CORTEXM_GROUP_NORM(cortexm_group_norm_##name##_ref, type)                                      \
+    CORTEXM_GROUP_NORM(cortexm_group_norm_rows_##types##_ref, type)                                \
     {                                                                                              \
         cortexm_group_norm_##types##_ref(params, in, factor, offset, out);                         \
     }

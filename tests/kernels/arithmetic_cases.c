@@ -93,7 +93,7 @@ int add_shifts_right_s8_case(add_fn variant, add_fn ref)
     return any_add_case(variant, ref, 1);
 }
 
-int any_add_affine_case(add_affine_fn variant, add_affine_fn ref, int alike)
+int any_add_affine_case(add_affine_fn variant, add_affine_fn ref, int fine)
 {
     cortexm_add_affine_t p;
     int8_t *a;
@@ -102,7 +102,7 @@ int any_add_affine_case(add_affine_fn variant, add_affine_fn ref, int alike)
     int equal;
 
     periods(&p.count, &p.a_period, &p.b_period);
-    if (alike) {
+    if (fine) { /* no operand repeats */
         p.a_period = p.b_period = p.count;
     }
     /* From sums that are all codes to such as are hardly ever. */

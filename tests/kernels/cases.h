@@ -419,7 +419,6 @@ typedef CORTEXM_POOL_F32((*pool_f32_fn));
 int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most);
 int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32_t most);
 int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t size);
-int pool_windows_s8_case(pool_fn variant, pool_fn ref);
 int any_pool_pixel_s8_case(pool_fn variant, pool_fn ref, int32_t least);
 #define pool_pixel_4_s8_case(variant, ref) any_pool_pixel_s8_case(variant, ref, 4)
 #define pool_pixel_8_s8_case(variant, ref) any_pool_pixel_s8_case(variant, ref, 8)
@@ -428,8 +427,6 @@ int any_pool_pixel_s8_case(pool_fn variant, pool_fn ref, int32_t least);
 #define pool_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 33)
 #define pool_4_s8_case(variant, ref) any_pool_s8_case(variant, ref, 4, 33)
 #define pool_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 16, 33)
-#define pool_single_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 1)
-#define pool_single_s16_case(variant, ref) any_pool_s16_case(variant, ref, 1, 1)
 #define pool_8_s8_case(variant, ref) any_pool_s8_case(variant, ref, 8, 33)
 #define pool_below_4_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 3)
 #define pool_below_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 15)
@@ -445,12 +442,8 @@ int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref);
 typedef CORTEXM_ACTIVATION_S8((*activation_fn));
 typedef CORTEXM_SOFTMAX_S8((*softmax_fn));
 typedef CORTEXM_SOFTMAX_TABLE_S8((*softmax_table_fn));
-typedef CORTEXM_SOFTMAX_FACTORS_S8((*softmax_factors_fn));
-typedef CORTEXM_SOFTMAX_BLOCKS_S8((*softmax_blocks_fn));
-typedef CORTEXM_SOFTMAX_TWO_S8((*softmax_two_fn));
 typedef CORTEXM_ACTIVATION_S16((*activation_s16_fn));
 typedef CORTEXM_SOFTMAX_S16((*softmax_s16_fn));
-typedef CORTEXM_SOFTMAX_ROWS_S16((*softmax_rows_fn));
 typedef CORTEXM_SOFTMAX_F32((*softmax_f32_fn));
 typedef CORTEXM_UNARY((*unary_fn), cortexm_unary_f32_t, float);
 typedef CORTEXM_UNARY((*clamp_f32_fn), cortexm_clamp_f32_t, float);
@@ -464,59 +457,14 @@ int activation_s8_case(activation_fn variant, activation_fn ref);
 int softmax_s8_case(softmax_fn variant, softmax_fn ref);
 int softmax_few_s8_case(softmax_fn variant, softmax_fn ref);
 int softmax_table_s8_case(softmax_table_fn variant, softmax_table_fn ref);
-int softmax_rows_s8_case(softmax_table_fn variant, softmax_table_fn ref);
-int softmax_short_s8_case(softmax_table_fn variant, softmax_table_fn ref);
-int softmax_six_s8_case(softmax_table_fn variant, softmax_table_fn ref);
-int softmax_seven_s8_case(softmax_table_fn variant, softmax_table_fn ref);
-int softmax_factors_s8_case(softmax_factors_fn variant, softmax_factors_fn ref);
-int softmax_factor_row_s8_case(softmax_factors_fn variant, softmax_factors_fn ref, int32_t least, int32_t most);
-#define softmax_factors_of_four_s8_case(variant, ref) softmax_factor_row_s8_case(variant, ref, 3, 4)
-#define softmax_factors_of_eight_s8_case(variant, ref) softmax_factor_row_s8_case(variant, ref, 5, 8)
-int softmax_factors_of_five_s8_case(softmax_factors_fn variant, softmax_factors_fn ref);
-int softmax_factor_columns_s8_case(softmax_factors_fn variant, softmax_factors_fn ref);
-int softmax_blocks_s8_case(softmax_blocks_fn variant, softmax_blocks_fn ref);
-int any_softmax_blocks_s8_case(softmax_blocks_fn variant, softmax_blocks_fn ref, int32_t size);
-#define softmax_blocks_of_three_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 3)
-#define softmax_blocks_of_four_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 4)
-#define softmax_blocks_of_five_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 5)
-#define softmax_blocks_of_six_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 6)
-#define softmax_blocks_of_seven_s8_case(variant, ref) any_softmax_blocks_s8_case(variant, ref, 7)
-int softmax_two_s8_case(softmax_two_fn variant, softmax_two_fn ref);
-int softmax_pair_s8_case(softmax_two_fn variant, softmax_two_fn ref);
 int16_t *table_s16(int32_t bits, int is_smooth);
 int any_activation_s16_case(activation_s16_fn variant, activation_s16_fn ref, int is_smooth);
 #define activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 0)
 #define smooth_activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 1)
-int softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_few_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_of_two_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_of_three_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_of_four_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_of_five_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_of_six_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_of_seven_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_pair_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_short_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_two_in_lanes_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_columns_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_kept_rows_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_kept_pairs_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_kept_row_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int any_softmax_row_s16_case(softmax_s16_fn variant, int32_t least, int32_t most);
-#define softmax_row_of_four_s16_case(variant, ref) any_softmax_row_s16_case(variant, 3, 4)
-#define softmax_row_of_eight_s16_case(variant, ref) any_softmax_row_s16_case(variant, 5, 8)
-int softmax_rows_of_eight_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int softmax_fives_s16_case(softmax_s16_fn variant, softmax_s16_fn ref);
-int any_softmax_rows_of_s16_case(softmax_s16_fn variant, int32_t size);
-#define softmax_rows_of_three_s16_case(variant, ref) any_softmax_rows_of_s16_case(variant, 3)
-#define softmax_rows_of_four_s16_case(variant, ref) any_softmax_rows_of_s16_case(variant, 4)
-#define softmax_rows_of_five_s16_case(variant, ref) any_softmax_rows_of_s16_case(variant, 5)
-#define softmax_rows_of_six_s16_case(variant, ref) any_softmax_rows_of_s16_case(variant, 6)
-int softmax_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
-int softmax_gentle_rows_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
-int softmax_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
-int softmax_odd_pairs_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
-int softmax_long_columns_s16_case(softmax_rows_fn variant, softmax_rows_fn ref);
+int any_softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref, int32_t most, int32_t bits);
+#define softmax_s16_case(variant, ref) any_softmax_s16_case(variant, ref, 700, 32)
+#define softmax_few_s16_case(variant, ref) any_softmax_s16_case(variant, ref, 64, 32)
+#define softmax_columns_s16_case(variant, ref) any_softmax_s16_case(variant, ref, 40, 30)
 int softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
 int softmax_close_f32_case(softmax_f32_fn variant, softmax_f32_fn ref);
 int unary_f32_case(unary_fn variant, unary_fn ref);
@@ -538,18 +486,8 @@ typedef CORTEXM_GROUP_NORM((*group_norm_s16_fn), int16_t);
 int group_norm_f32_case(group_norm_f32_fn variant, group_norm_f32_fn ref);
 int group_norm_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
 int group_norm_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_channels_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_channels_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
 int group_norm_rows_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_fours_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_eights_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_twelves_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
-int group_norm_sixteens_s8_case(group_norm_s8_fn variant, group_norm_s8_fn ref);
 int group_norm_rows_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_fours_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_eights_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_twelves_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
-int group_norm_sixteens_s16_case(group_norm_s16_fn variant, group_norm_s16_fn ref);
 
 /* arithmetic */
 
@@ -569,9 +507,9 @@ typedef CORTEXM_BINARY((*binary_s64_fn), int64_t);
 
 int add_s8_case(add_fn variant, add_fn ref);
 int add_shifts_right_s8_case(add_fn variant, add_fn ref);
-int any_add_affine_case(add_affine_fn variant, add_affine_fn ref, int alike);
+int any_add_affine_case(add_affine_fn variant, add_affine_fn ref, int fine);
 #define add_affine_s8_case(variant, ref) any_add_affine_case(variant, ref, 0)
-#define add_affine_alike_s8_case(variant, ref) any_add_affine_case(variant, ref, 1)
+#define add_affine_fine_s8_case(variant, ref) any_add_affine_case(variant, ref, 1)
 int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right);
 int gate_s8_case(gate_fn variant, gate_fn ref);
 int any_gate_s16_case(gate_s16_fn variant, gate_s16_fn ref, int is_smooth);

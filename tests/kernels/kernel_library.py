@@ -160,7 +160,6 @@ for _alias, _name in {
     "max_pool2d": "pool",
     "minimum": "minmax",
     "maximum": "minmax",
-    "softmax_rows": "softmax",
     "softmax_table": "softmax",
     "depthwise_conv2d_s16": "conv2d_s16",
     "avg_pool2d_s16": "pool_s16",

@@ -69,46 +69,6 @@ int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most)
     return finish(&o);
 }
 
-/* Windows of one channel inside the image, of whole rows a vector. */
-int pool_windows_s8_case(pool_fn variant, pool_fn ref)
-{
-    cortexm_pool_s8_t p;
-    int32_t size;
-    int8_t *in;
-    outputs_t o;
-
-    RANDOM_POOL(p, 1, 1);
-    p.dilation_h = p.dilation_w = 1;
-    p.kernel_w = (uint16_t)(1 << between(1, 4));
-    p.kernel_h = (uint16_t)between(1, one_in(8) ? 300 : 20);
-    p.in_y0 = (int16_t)between(0, 2);
-    p.in_x0 = (int16_t)between(0, 2);
-    p.in_h = (uint16_t)(p.in_y0 + (p.out_h - 1) * p.stride_h + p.kernel_h + between(0, 2));
-    p.out_w = (uint16_t)between(1, p.kernel_w == 2 ? 8 : 20);
-    p.in_w = (uint16_t)(p.in_x0 + (p.out_w - 1) * p.stride_w + p.kernel_w + between(0, 2));
-    p.in_row_stride = p.in_w;
-    if (p.kernel_w == 16) {
-        p.in_row_stride += between(0, 300);
-    } else if (one_in(2)) { /* the farthest */
-        p.in_row_stride = (256 - p.kernel_w) / (16 / p.kernel_w - 1);
-    }
-    if (p.in_row_stride < p.in_w) {
-        p.out_w = 1;
-        p.in_row_stride = p.in_w = (uint16_t)(p.in_x0 + p.kernel_w);
-    }
-    clamp_range(&p.act_min, &p.act_max);
-    size = (p.in_h - 1) * p.in_row_stride + p.in_w;
-    in = random_bytes(size);
-    if (one_in(8)) { /* the largest sums */
-        memset(in, one_in(2) ? INT8_MIN : INT8_MAX, (size_t)size);
-    }
-    o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
-    variant(&p, in, o.data[0], NULL);
-    ref(&p, in, o.data[1], NULL);
-    free(in);
-    return finish(&o);
-}
-
 /* Windows inside the image, of fewer channels than `limit`; `size` bytes of scratch for each code of a row. */
 int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t size)
 {

@@ -42,24 +42,17 @@
     K(rnn_s16, scalar, rnn_plain_s16_case)                                                         \
     K(rnn_s8w4, scalar, rnn_fours_s8w4_case)                                                       \
     K(rnn_s16w4, scalar, rnn_plain_s16w4_case)                                                     \
-    K(avg_pool2d_single_s8, scalar, pool_single_s8_case)                                           \
-    K(max_pool2d_single_s8, scalar, pool_single_s8_case)                                           \
     K(avg_pool2d_pixel_s8, scalar, pool_pixel_4_s8_case)                                           \
     K(avg_pool2d_s8, scalar, pool_s8_case)                                                         \
     K(max_pool2d_s8, scalar, pool_s8_case)                                                         \
-    K(avg_pool2d_single_s16, scalar, pool_single_s16_case)                                         \
-    K(max_pool2d_single_s16, scalar, pool_single_s16_case)                                         \
     K(avg_pool2d_s16, scalar, pool_s16_case)                                                       \
     K(max_pool2d_s16, scalar, pool_s16_case)                                                       \
     K(avg_pool2d_f32, scalar, pool_f32_case)                                                       \
     K(max_pool2d_f32, scalar, pool_f32_case)                                                       \
     K(activation_s8, scalar, activation_s8_case)                                                   \
-    K(softmax_two_s8, scalar, softmax_two_s8_case)                                                 \
-    K(softmax_rows_s8, scalar, softmax_rows_s8_case)                                               \
     K(softmax_table_s8, scalar, softmax_table_s8_case)                                             \
     K(softmax_s8, scalar, softmax_s8_case)                                                         \
     K(activation_s16, scalar, activation_s16_case)                                                 \
-    K(softmax_of_two_s16, scalar, softmax_of_two_s16_case)                                         \
     K(softmax_s16, scalar, softmax_s16_case)                                                       \
     K(abs_f32, scalar, unary_f32_case)                                                             \
     K(ceil_f32, scalar, unary_f32_case)                                                            \
@@ -110,8 +103,7 @@
     K(group_norm_f32, scalar, group_norm_f32_case)                                                 \
     K(group_norm_s8, scalar, group_norm_s8_case)                                                   \
     K(group_norm_s16, scalar, group_norm_s16_case)                                                 \
-    K(add_affine_fine_s8, scalar, add_affine_alike_s8_case)                                        \
-    K(add_affine_alike_s8, scalar, add_affine_alike_s8_case)                                       \
+    K(add_affine_fine_s8, scalar, add_affine_fine_s8_case)                                         \
     K(add_affine_s8, scalar, add_affine_s8_case)                                                   \
     K(add_s8, scalar, add_s8_case)                                                                 \
     K(mul_s8, scalar, mul_s8_case)                                                                 \
@@ -315,14 +307,11 @@
     K(rnn_s16, v6m, rnn_eights_s16_case)                                                           \
     K(rnn_s8w4, v6m, rnn_fours_s8w4_case)                                                          \
     K(rnn_s16w4, v6m, rnn_eights_s16w4_case)                                                       \
-    K(softmax_two_s8, v6m, softmax_two_s8_case)                                                    \
-    K(softmax_rows_s8, v6m, softmax_rows_s8_case)                                                  \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(group_norm_s8, v6m, group_norm_s8_case)                                                      \
     K(group_norm_s16, v6m, group_norm_s16_case)                                                    \
-    K(add_affine_fine_s8, v6m, add_affine_alike_s8_case)                                           \
-    K(add_affine_alike_s8, v6m, add_affine_alike_s8_case)                                          \
+    K(add_affine_fine_s8, v6m, add_affine_fine_s8_case)                                            \
     K(add_affine_s8, v6m, add_affine_s8_case)                                                      \
     K(add_s8, v6m, add_s8_case)                                                                    \
     K(mul_s8, v6m, mul_s8_case)                                                                    \
@@ -370,8 +359,7 @@
     K(group_norm_rows_s16, v7m, group_norm_rows_s16_case)                                          \
     K(group_norm_s8, v7m, group_norm_s8_case)                                                      \
     K(group_norm_s16, v7m, group_norm_s16_case)                                                    \
-    K(add_affine_fine_s8, v7m, add_affine_alike_s8_case)                                           \
-    K(add_affine_alike_s8, v7m, add_affine_alike_s8_case)                                          \
+    K(add_affine_fine_s8, v7m, add_affine_fine_s8_case)                                            \
     K(add_affine_s8, v7m, add_affine_s8_case)                                                      \
     K(add_s8, v7m, add_s8_case)                                                                    \
     K(move_x8, v7m, move_x8_case)                                                                  \
@@ -445,38 +433,8 @@
     K(rnn_s16w4, dsp, rnn_pairs_s16w4_case)                                                        \
     K(avg_pool2d_pixel_s8, dsp, pool_pixel_4_s8_case)                                              \
     K(avg_pool2d_s8, dsp, pool_4_s8_case)                                                          \
-    K(avg_pool2d_few_s8, dsp, pool_below_4_s8_case)                                                \
-    K(softmax_two_s8, dsp, softmax_two_s8_case)                                                    \
-    K(softmax_short_s8, dsp, softmax_short_s8_case)                                                \
-    K(softmax_six_s8, dsp, softmax_six_s8_case)                                                    \
-    K(softmax_seven_s8, dsp, softmax_seven_s8_case)                                                \
-    K(softmax_blocks_of_three_s8, dsp, softmax_blocks_of_three_s8_case)                            \
-    K(softmax_blocks_of_four_s8, dsp, softmax_blocks_of_four_s8_case)                              \
-    K(softmax_blocks_of_five_s8, dsp, softmax_blocks_of_five_s8_case)                              \
-    K(softmax_blocks_of_six_s8, dsp, softmax_blocks_of_six_s8_case)                                \
-    K(softmax_blocks_of_seven_s8, dsp, softmax_blocks_of_seven_s8_case)                            \
-    K(softmax_rows_s8, dsp, softmax_rows_s8_case)                                                  \
-    K(softmax_blocks_s8, dsp, softmax_blocks_s8_case)                                              \
     K(softmax_table_s8, dsp, softmax_table_s8_case)                                                \
     K(softmax_s8, dsp, softmax_few_s8_case)                                                        \
-    K(softmax_pair_s16, dsp, softmax_pair_s16_case)                                                \
-    K(softmax_of_two_s16, dsp, softmax_of_two_s16_case)                                            \
-    K(softmax_rows_of_four_s16, dsp, softmax_rows_of_four_s16_case)                                \
-    K(softmax_rows_of_five_s16, dsp, softmax_rows_of_five_s16_case)                                \
-    K(softmax_rows_of_six_s16, dsp, softmax_rows_of_six_s16_case)                                  \
-    K(softmax_of_three_s16, dsp, softmax_of_three_s16_case)                                        \
-    K(softmax_rows_of_three_s16, dsp, softmax_rows_of_three_s16_case)                              \
-    K(softmax_of_four_s16, dsp, softmax_of_four_s16_case)                                          \
-    K(softmax_of_five_s16, dsp, softmax_of_five_s16_case)                                          \
-    K(softmax_of_six_s16, dsp, softmax_of_six_s16_case)                                            \
-    K(softmax_of_seven_s16, dsp, softmax_of_seven_s16_case)                                        \
-    K(softmax_rows_s16, dsp, softmax_gentle_rows_s16_case)                                         \
-    K(softmax_steep_rows_s16, dsp, softmax_rows_s16_case)                                          \
-    K(softmax_pairs_s16, dsp, softmax_pairs_s16_case)                                              \
-    K(softmax_odd_pairs_s16, dsp, softmax_odd_pairs_s16_case)                                      \
-    K(softmax_steep_pairs_s16, dsp, softmax_long_columns_s16_case)                                 \
-    K(softmax_kept_row_s16, dsp, softmax_kept_row_s16_case)                                        \
-    K(softmax_kept_rows_s16, dsp, softmax_kept_pairs_s16_case)                                     \
     K(softmax_s16, dsp, softmax_few_s16_case)                                                      \
     K(abs_f32, dsp, unary_f32_case)                                                                \
     K(leaky_relu_f32, dsp, unary_f32_case)                                                         \
@@ -487,8 +445,7 @@
     K(group_norm_rows_s16, dsp, group_norm_rows_s16_case)                                          \
     K(group_norm_s8, dsp, group_norm_s8_case)                                                      \
     K(group_norm_s16, dsp, group_norm_s16_case)                                                    \
-    K(add_affine_fine_s8, dsp, add_affine_alike_s8_case)                                           \
-    K(add_affine_alike_s8, dsp, add_affine_alike_s8_case)                                          \
+    K(add_affine_fine_s8, dsp, add_affine_fine_s8_case)                                            \
     K(add_affine_s8, dsp, add_affine_s8_case)                                                      \
     K(add_s8, dsp, add_shifts_right_s8_case)                                                       \
     K(mul_s8, dsp, mul_shifts_right_s8_case)                                                       \
@@ -611,12 +568,10 @@
     K(rnn_s8w4, mve, rnn_gemm4_s8w4_case)                                                          \
     K(rnn_s16w4, mve, rnn_gemm4_s16w4_case)                                                        \
     K(avg_pool2d_pixel_s8, mve, pool_pixel_8_s8_case)                                              \
-    K(avg_pool2d_windows_s8, mve, pool_windows_s8_case)                                            \
     K(avg_pool2d_rows_s8, mve, pool_rows_below_8_s8_case)                                          \
     K(avg_pool2d_eights_s8, mve, pool_8_s8_case)                                                   \
     K(avg_pool2d_s8, mve, pool_4_s8_case)                                                          \
     K(avg_pool2d_few_s8, mve, pool_below_4_s8_case)                                                \
-    K(max_pool2d_windows_s8, mve, pool_windows_s8_case)                                            \
     K(max_pool2d_rows_s8, mve, pool_rows_below_16_s8_case)                                         \
     K(max_pool2d_s8, mve, pool_16_s8_case)                                                         \
     K(max_pool2d_few_s8, mve, pool_below_16_s8_case)                                               \
@@ -627,28 +582,11 @@
     K(avg_pool2d_f32, mve, pool_f32_case)                                                          \
     K(max_pool2d_f32, mve, pool_f32_case)                                                          \
     K(activation_s8, mve, activation_s8_case)                                                      \
-    K(softmax_pair_s8, mve, softmax_pair_s8_case)                                                  \
-    K(softmax_two_s8, mve, softmax_two_s8_case)                                                    \
-    K(softmax_factors_of_four_s8, mve, softmax_factors_of_four_s8_case)                            \
-    K(softmax_factors_of_eight_s8, mve, softmax_factors_of_eight_s8_case)                          \
-    K(softmax_factors_of_five_s8, mve, softmax_factors_of_five_s8_case)                            \
-    K(softmax_factors_s8, mve, softmax_factors_s8_case)                                            \
     K(softmax_columns_s8, mve, softmax_table_s8_case)                                              \
     K(softmax_table_s8, mve, softmax_table_s8_case)                                                \
-    K(softmax_factor_columns_s8, mve, softmax_factor_columns_s8_case)                              \
     K(softmax_s8, mve, softmax_few_s8_case)                                                        \
     K(activation_s16, mve, smooth_activation_s16_case)                                             \
-    K(softmax_pair_s16, mve, softmax_pair_s16_case)                                                \
-    K(softmax_row_of_four_s16, mve, softmax_row_of_four_s16_case)                                  \
-    K(softmax_row_of_eight_s16, mve, softmax_row_of_eight_s16_case)                                \
-    K(softmax_rows_of_five_s16, mve, softmax_fives_s16_case)                                       \
-    K(softmax_rows_of_eight_s16, mve, softmax_rows_of_eight_s16_case)                              \
-    K(softmax_kept_rows_s16, mve, softmax_kept_rows_s16_case)                                      \
-    K(softmax_of_two_s16, mve, softmax_two_in_lanes_s16_case)                                      \
-    K(softmax_short_s16, mve, softmax_short_s16_case)                                              \
     K(softmax_columns_s16, mve, softmax_columns_s16_case)                                          \
-    K(softmax_rows_s16, mve, softmax_rows_s16_case)                                                \
-    K(softmax_long_columns_s16, mve, softmax_long_columns_s16_case)                                \
     K(softmax_s16, mve, softmax_s16_case)                                                          \
     K(abs_f32, mve, unary_f32_case)                                                                \
     K(hardsigmoid_f32, mve, unary_f32_case)                                                        \
@@ -683,31 +621,18 @@
     K(softmax_f32, mve, softmax_close_f32_case)                                                    \
     K(log_softmax_f32, mve, softmax_close_f32_case)                                                \
     K(group_norm_f32, mve, group_norm_f32_case)                                                    \
-    K(group_norm_fours_s8, mve, group_norm_fours_s8_case)                                          \
-    K(group_norm_fours_s16, mve, group_norm_fours_s16_case)                                        \
-    K(group_norm_eights_s8, mve, group_norm_eights_s8_case)                                        \
-    K(group_norm_eights_s16, mve, group_norm_eights_s16_case)                                      \
-    K(group_norm_twelves_s8, mve, group_norm_twelves_s8_case)                                      \
-    K(group_norm_twelves_s16, mve, group_norm_twelves_s16_case)                                    \
-    K(group_norm_sixteens_s8, mve, group_norm_sixteens_s8_case)                                    \
-    K(group_norm_sixteens_s16, mve, group_norm_sixteens_s16_case)                                  \
     K(group_norm_rows_s8, mve, group_norm_rows_s8_case)                                            \
     K(group_norm_rows_s16, mve, group_norm_rows_s16_case)                                          \
-    K(group_norm_channels_s8, mve, group_norm_channels_s8_case)                                    \
-    K(group_norm_channels_s16, mve, group_norm_channels_s16_case)                                  \
     K(group_norm_s8, mve, group_norm_s8_case)                                                      \
     K(group_norm_s16, mve, group_norm_s16_case)                                                    \
-    K(add_affine_fine_s8, mve, add_affine_alike_s8_case)                                           \
-    K(add_affine_alike_s8, mve, add_affine_alike_s8_case)                                          \
+    K(add_affine_fine_s8, mve, add_affine_fine_s8_case)                                            \
     K(add_affine_s8, mve, add_affine_s8_case)                                                      \
     K(add_s8, mve, add_shifts_right_s8_case)                                                       \
-    K(mul_pairs_s8, mve, mul_shifts_right_s8_case)                                                 \
-    K(mul_s8, mve, mul_s8_case)                                                                    \
+    K(mul_s8, mve, mul_shifts_right_s8_case)                                                       \
     K(gate_s8, mve, gate_s8_case)                                                                  \
     K(gate_s16, mve, smooth_gate_s16_case)                                                         \
     K(add_s16, mve, add_shifts_right_s16_case)                                                     \
-    K(mul_pairs_s16, mve, mul_shifts_right_s16_case)                                               \
-    K(mul_s16, mve, mul_s16_case)                                                                  \
+    K(mul_s16, mve, mul_shifts_right_s16_case)                                                     \
     K(minimum_s8, mve, minmax_s8_case)                                                             \
     K(minimum_s16, mve, minmax_s16_case)                                                           \
     K(maximum_s8, mve, minmax_s8_case)                                                             \
@@ -764,8 +689,6 @@
     K(transpose_conv2d_s8, v6m, transpose_s8_case)                                                 \
     K(transpose_conv2d_s8w4, v6m, transpose_s8w4_case)                                             \
     K(batch_matmul_s8, v6m, batch_matmul_plain_s8_case)                                            \
-    K(softmax_two_s8, v6m, softmax_two_s8_case)                                                    \
-    K(softmax_rows_s8, v6m, softmax_rows_s8_case)                                                  \
     K(softmax_table_s8, v6m, softmax_table_s8_case)                                                \
     K(softmax_s8, v6m, softmax_s8_case)                                                            \
     K(group_norm_s8, v6m, group_norm_s8_case)                                                      \

@@ -394,15 +394,11 @@ def test_softmax(
     p = {"outer": outer, "size": size, "inner": inner, "multiplier": multiplier, "shift": shift,
          "diff_min": diff_min}  # fmt: skip
     table = fixed_point.softmax_table(fixed_point.Rescale(multiplier, shift), diff_min)
-    folded = fixed_point.folded_softmax_table(fixed_point.Rescale(multiplier, shift), diff_min)
     for isa in ISAS:
         got = kernels(f"softmax_s8_{isa}", p, [x], np.zeros_like(x))
         np.testing.assert_array_equal(got, expected)
         got = kernels(f"softmax_table_s8_{isa}", p, [x, table], np.zeros_like(x))
         np.testing.assert_array_equal(got, expected)
-        if inner == 1 and folded is not None:
-            got = kernels(f"softmax_rows_s8_{isa}", p, [x, folded], np.zeros_like(x))
-            np.testing.assert_array_equal(got, expected)
 
 
 def test_softmax_is_close_to_the_mathematical_one(kernels: KernelLibrary) -> None:

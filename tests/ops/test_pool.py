@@ -103,10 +103,7 @@ COLUMNS = Window((3, 1), (1, 1), _NONE)  # short rows are a single pixel
 def test_rows_of_few_channels(channels: int, tmp_path: Path) -> None:
     graph = pooled(*ROWS, *OTHERS, COLUMNS, channels=channels, room=60)
     kernels = pools_of(make_plan(graph, M55))
-    expected = ["max_pool2d_rows", "avg_pool2d_rows"] * len(ROWS)
-    if channels == 1:  # the few windows that a vector has two rows of
-        expected[4:6] = ["max_pool2d_windows", "avg_pool2d_windows"]
-    assert kernels[: 2 * len(ROWS)] == expected
+    assert kernels[: 2 * len(ROWS)] == ["max_pool2d_rows", "avg_pool2d_rows"] * len(ROWS)
     assert not any("rows" in kernel for kernel in kernels[2 * len(ROWS) : -1])
     x = np.random.default_rng(channels).integers(-128, 128, (1, channels, 17, 19)).astype(np.int8)
     got = run_jobs([Job(GraphProgram("pools", b"", made=graph), [[x]])], M55, tmp_path)[0][0]
@@ -140,24 +137,6 @@ def test_windows_outside_and_little_scratch_are_found_out() -> None:
                 check_pooled(plan, replace(step, calls=(replace(call, args=args),)))
 
 
-def test_windows_that_are_not_whole_rows_are_found_out() -> None:
-    plan = make_plan(pooled(ROWS[2], channels=1, room=60), M55)
-    for step in plan.steps:
-        for call in step.calls:
-            if "pool2d_windows" not in call.kernel.op:
-                continue
-            check_pooled(plan, step)
-            for name, value in (
-                ("in_x0", -1),
-                ("kernel_w", 5),
-                ("in_row_stride", 249),
-                ("channels", 2),
-            ):
-                fields = tuple((dict(call.fields) | {name: value}).items())
-                with pytest.raises(CortexMError, match="windows are not as"):
-                    check_pooled(plan, replace(step, calls=(replace(call, fields=fields),)))
-
-
 def test_short_rows_are_a_single_pixel() -> None:
     (step, *_) = make_plan(pooled(COLUMNS, channels=1), M55).steps
     fields = step.calls[0].int_fields
@@ -184,9 +163,6 @@ def test_a_single_window_is_averaged_without_a_division(
     for cpu, most in least.items():
         kernels = set(pools_of(make_plan(graph, Target.parse(cpu))))
         assert (kernels == {"avg_pool2d_pixel"}) == (channels >= most), cpu
-    # Two kernels would be more code.
-    mixed = make_plan(averaged((7, 5), (2, 2), channels=channels), Target.parse("cortex-m4"))
-    assert "avg_pool2d_pixel" not in pools_of(mixed)
 
 
 def test_another_window_than_the_first_one_is_found_out() -> None:

@@ -129,32 +129,9 @@ extern "C" {
 #define CORTEXM_SOFTMAX_S8(name)                                                                   \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, int8_t *out)
 
-/* table[i] is the exponential in Q31 of a code that lies 255 - i below the largest, 0 below diff_min; softmax_rows has
- * another one (folded_softmax_table in ir/fixed_point.py). */
+/* table[i] is the exponential in Q31 of a code that lies 255 - i below the largest, 0 below diff_min. */
 #define CORTEXM_SOFTMAX_TABLE_S8(name)                                                             \
     void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *table,          \
-              int8_t *out)
-
-/* Exponentials as products, in blocks of b differences of codes: with n = -1 - d for a code that lies d below the largest,
- *   e = (across[floor(n / b)] * within[n mod b] >> 32) + correction[max(n - limit, 0)]
- * First stand 2^31 / b, -b, the bytes from the first factor to the first correction, and the limit; then four words that
- * the kernel computes reciprocals with, the b factors within a block, those across blocks up to the one of -1, and the
- * corrections, signed bytes (softmax_factors in ir/fixed_point.py). Factors are unsigned. */
-#define CORTEXM_SOFTMAX_FACTORS_S8(name)                                                           \
-    void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *factors,        \
-              int8_t *out)
-
-/* The same with blocks of 64: with n = 255 - d, and j = max(n - limit, 0),
- *   e = (factors[n % 64] * factors[64 + n / 64] >> 32) + correction[j]
- * where limit is each byte of factors[68], 0 for softmax_blocks itself, five words of what kernels compute with follow,
- * and corrections (softmax_blocks in ir/fixed_point.py). No e above 2^30 is a multiple of 2^22. */
-#define CORTEXM_SOFTMAX_BLOCKS_S8(name)                                                            \
-    void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int32_t *factors,        \
-              int8_t *out)
-
-/* Over two elements: table[255 + i] is the result of a code that lies i above the other one. */
-#define CORTEXM_SOFTMAX_TWO_S8(name)                                                               \
-    void name(const cortexm_softmax_s8_t *params, const int8_t *in, const int8_t *table,           \
               int8_t *out)
 
 #define CORTEXM_ACTIVATION_S16(name)                                                               \
@@ -163,10 +140,6 @@ extern "C" {
 
 #define CORTEXM_SOFTMAX_S16(name)                                                                  \
     void name(const cortexm_softmax_s16_t *params, const int16_t *in, int16_t *out)
-
-/* Of rows: inner is 1. */
-#define CORTEXM_SOFTMAX_ROWS_S16(name)                                                             \
-    void name(const cortexm_softmax_s16_t *params, const int16_t *in, int16_t *out, void *scratch)
 
 /* Codes from bytes, through a table; `out` may begin where `in` does, or before. */
 #define CORTEXM_LOOKUP(name, to)                                                                   \
@@ -558,26 +531,19 @@ CORTEXM_RNN(cortexm_rnn_s16w4_dsp, int16_t);
 CORTEXM_RNN(cortexm_rnn_s16w4_mve, int16_t);
 
 /* pool */
-CORTEXM_POOL_S8(cortexm_avg_pool2d_single_s8_scalar);
-CORTEXM_POOL_S8(cortexm_max_pool2d_single_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_dsp);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_pixel_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_scalar);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_dsp);
-CORTEXM_POOL_S8(cortexm_avg_pool2d_few_s8_dsp);
-CORTEXM_POOL_S8(cortexm_avg_pool2d_windows_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_rows_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_eights_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_s8_mve);
 CORTEXM_POOL_S8(cortexm_avg_pool2d_few_s8_mve);
-CORTEXM_POOL_S8(cortexm_max_pool2d_windows_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_rows_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_s8_mve);
 CORTEXM_POOL_S8(cortexm_max_pool2d_few_s8_mve);
-CORTEXM_POOL_S16(cortexm_avg_pool2d_single_s16_scalar);
-CORTEXM_POOL_S16(cortexm_max_pool2d_single_s16_scalar);
 CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_scalar);
 CORTEXM_POOL_S16(cortexm_max_pool2d_s16_scalar);
 CORTEXM_POOL_S16(cortexm_avg_pool2d_s16_mve);
@@ -592,51 +558,17 @@ CORTEXM_POOL_F32(cortexm_max_pool2d_f32_mve);
 /* activation */
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_scalar);
 CORTEXM_ACTIVATION_S8(cortexm_activation_s8_mve);
-CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_scalar);
-CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_v6m);
-CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_dsp);
-CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_pair_s8_mve);
-CORTEXM_SOFTMAX_TWO_S8(cortexm_softmax_two_s8_mve);
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_short_s8_dsp);
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_six_s8_dsp);
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_seven_s8_dsp);
-CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_three_s8_dsp);
-CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_four_s8_dsp);
-CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_five_s8_dsp);
-CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_six_s8_dsp);
-CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_of_seven_s8_dsp);
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_dsp);
-CORTEXM_SOFTMAX_BLOCKS_S8(cortexm_softmax_blocks_s8_dsp);
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_scalar);
-CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_rows_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_scalar);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_v6m);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_dsp);
-CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_factors_of_four_s8_mve);
-CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_factors_of_eight_s8_mve);
-CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_factors_of_five_s8_mve);
-CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_factors_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_columns_s8_mve);
 CORTEXM_SOFTMAX_TABLE_S8(cortexm_softmax_table_s8_mve);
-CORTEXM_SOFTMAX_FACTORS_S8(cortexm_softmax_factor_columns_s8_mve);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_mve);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_dsp);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_scalar);
 CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_v6m);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_scalar);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_mve);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_pair_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_of_two_s16_scalar);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_of_two_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_rows_of_four_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_rows_of_five_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_rows_of_six_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_of_three_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_rows_of_three_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_of_four_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_of_five_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_of_six_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_of_seven_s16_dsp);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_scalar);
 CORTEXM_UNARY(cortexm_abs_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_ceil_f32_scalar, cortexm_unary_f32_t, float);
@@ -652,25 +584,8 @@ CORTEXM_UNARY(cortexm_rsqrt_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sign_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_sqrt_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_trunc_f32_scalar, cortexm_unary_f32_t, float);
-CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_rows_s16_dsp);
-CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_rows_s16_dsp);
-CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_pairs_s16_dsp);
-CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_odd_pairs_s16_dsp);
-CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_steep_pairs_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_row_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_rows_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_pair_s16_mve);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_row_of_four_s16_mve);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_row_of_eight_s16_mve);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_rows_of_five_s16_mve);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_rows_of_eight_s16_mve);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_kept_rows_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_dsp);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_of_two_s16_mve);
-CORTEXM_SOFTMAX_S16(cortexm_softmax_short_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_columns_s16_mve);
-CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_rows_s16_mve);
-CORTEXM_SOFTMAX_ROWS_S16(cortexm_softmax_long_columns_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_mve);
 CORTEXM_UNARY(cortexm_abs_f32_dsp, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_leaky_relu_f32_dsp, cortexm_unary_f32_t, float);
@@ -757,18 +672,8 @@ CORTEXM_GROUP_NORM(cortexm_group_norm_s8_v7m, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_dsp, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_v7m, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_dsp, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_fours_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_fours_s16_mve, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_eights_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_eights_s16_mve, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_twelves_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_twelves_s16_mve, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_sixteens_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_sixteens_s16_mve, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s8_mve, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_rows_s16_mve, int16_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_channels_s8_mve, int8_t);
-CORTEXM_GROUP_NORM(cortexm_group_norm_channels_s16_mve, int16_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s8_mve, int8_t);
 CORTEXM_GROUP_NORM(cortexm_group_norm_s16_mve, int16_t);
 
@@ -778,11 +683,6 @@ CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_v6m);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_v7m);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_dsp);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_fine_s8_mve);
-CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_scalar);
-CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_v6m);
-CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_v7m);
-CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_dsp);
-CORTEXM_ADD_AFFINE(cortexm_add_affine_alike_s8_mve);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_scalar);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_v6m);
 CORTEXM_ADD_AFFINE(cortexm_add_affine_s8_v7m);
@@ -796,7 +696,6 @@ CORTEXM_ADD_S8(cortexm_add_s8_mve);
 CORTEXM_MUL_S8(cortexm_mul_s8_scalar);
 CORTEXM_MUL_S8(cortexm_mul_s8_v6m);
 CORTEXM_MUL_S8(cortexm_mul_s8_dsp);
-CORTEXM_MUL_S8(cortexm_mul_pairs_s8_mve);
 CORTEXM_MUL_S8(cortexm_mul_s8_mve);
 CORTEXM_GATE_S8(cortexm_gate_s8_scalar);
 CORTEXM_GATE_S8(cortexm_gate_s8_v6m);
@@ -813,7 +712,6 @@ CORTEXM_MUL_S16(cortexm_mul_s16_scalar);
 CORTEXM_MUL_S16(cortexm_mul_s16_v6m);
 CORTEXM_MUL_S16(cortexm_mul_s16_dsp);
 CORTEXM_ADD_S16(cortexm_add_s16_mve);
-CORTEXM_MUL_S16(cortexm_mul_pairs_s16_mve);
 CORTEXM_MUL_S16(cortexm_mul_s16_mve);
 CORTEXM_DIV(cortexm_div_s8_scalar, int8_t);
 CORTEXM_DIV(cortexm_div_s16_scalar, int16_t);

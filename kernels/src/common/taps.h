@@ -96,15 +96,12 @@ static inline int32_t cortexm_ring_oldest(int32_t position, int32_t turns)
 #elif defined CORTEXM_IS_POOL
 
 /* How many pixels from output column ox on, whose window begins in column x of the image, have all their columns
- * inside the image; one for a pixel that has not. `stride` is p->stride_w, constant where it can be. */
-static inline int32_t cortexm_pixels_inside(const PARAMS *p, int32_t stride, cortexm_taps_t cols,
-                                            int32_t x, int32_t ox)
+ * inside the image, of windows one column apart; one for a pixel that has not. */
+static inline int32_t cortexm_pixels_inside(const PARAMS *p, cortexm_taps_t cols, int32_t x, int32_t ox)
 {
     const int32_t beyond = p->in_w - (p->kernel_w - 1) * p->dilation_w - 1 - x;
 
-    return cortexm_taps_count(cols) != p->kernel_w
-               ? 1
-               : cortexm_min(p->out_w - ox, beyond / stride + 1);
+    return cortexm_taps_count(cols) != p->kernel_w ? 1 : cortexm_min(p->out_w - ox, beyond + 1);
 }
 
 #elif defined CORTEXM_IS_depthwise_conv2d_pixel

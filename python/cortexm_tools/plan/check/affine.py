@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All pairs of int8 codes, added as by ``add_affine`` and its like (kernels/README.md), and by operators."""
+"""All pairs of int8 codes, added as by ``add_affine`` and ``add_affine_fine`` (kernels/README.md), and by
+operators."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from ...errors import CortexMError
 from ...ir import ops
 from ..types import Plan, Step
 
-_FRACTIONS = {"add_affine": 21, "add_affine_alike": 21, "add_affine_fine": 22}
+_FRACTIONS = {"add_affine": 21, "add_affine_fine": 22}
 
 
 def check_affine(plan: Plan, step: Step) -> None:
@@ -31,7 +32,7 @@ def check_affine(plan: Plan, step: Step) -> None:
         wanted = op.attrs.compute((plan.graph.tensors[op.outputs[0]],), codes[:, None], codes)
         fits = -(2**31) + 2 ** (fraction - 1) <= sums.min() and sums.max() < 2**31
         fits = fits and all(abs(fields[name]) < 2**23 for name in ("a_factor", "b_factor"))
-        if call.kernel.op != "add_affine":
+        if call.kernel.op == "add_affine_fine":
             fits = fits and fields["a_period"] == fields["b_period"] == fields["count"]
         if not fits or not np.array_equal(np.clip(sums >> fraction, -128, 127), wanted):
             raise CortexMError(

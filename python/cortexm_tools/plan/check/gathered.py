@@ -41,18 +41,13 @@ def check_gathered(plan: Plan, step: Step) -> None:
 
 
 # Of pools of windows inside the image: bytes of scratch for a code of a row, and channels that are too many.
-_POOLS = {
-    "max_pool2d_rows": (1, 16),
-    "avg_pool2d_rows": (2, 8),
-    "max_pool2d_windows": (0, 2),
-    "avg_pool2d_windows": (0, 2),
-}
+_POOLS = {"max_pool2d_rows": (1, 16), "avg_pool2d_rows": (2, 8)}
 _LEAST_CHANNELS = {"mve": 8}  # of avg_pool2d_pixel; else 4
 
 
 def check_pooled(plan: Plan, step: Step) -> None:
     """Every call of a pool that makes a row of those of its windows finds these in the image, has scratch for
-    that row, and sums that fit in 16 bits; one that gathers windows finds whole rows of them.
+    that row, and sums that fit in 16 bits.
 
     Raises:
         CortexMError: names the layer.
@@ -73,7 +68,6 @@ def check_pooled(plan: Plan, step: Step) -> None:
             and fields["dilation_h"] == fields["dilation_w"] == 1
         )
         pixels = fields["kernel_h"] * fields["kernel_w"]
-        are_inside &= size > 0 or _are_whole_rows(fields)
         if not are_inside or fields["channels"] >= limit or (size == 2 and pixels > 255):
             raise CortexMError(
                 f"windows are not as {call.kernel.symbol} has them", where=str(step.op.layer)
@@ -82,16 +76,6 @@ def check_pooled(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} has not enough scratch", where=str(step.op.layer)
             )
-
-
-def _are_whole_rows(fields: Mapping[str, int]) -> bool:
-    """Whether sixteen codes of a window are whole rows, of more codes than one, and lie within 256 bytes."""
-    row, column = divmod(np.arange(16), fields["kernel_w"])
-    return bool(
-        fields["kernel_w"] > 1
-        and column[-1] == fields["kernel_w"] - 1
-        and (row * fields["in_row_stride"] + column).max() < 256
-    )
 
 
 def _is_first_window(call: Call) -> bool:

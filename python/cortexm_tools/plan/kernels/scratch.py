@@ -243,16 +243,6 @@ def _tap_wide_vectors_weights(facts: Facts) -> int:
     return _tap_vectors_weights(facts) + int(facts["in_c"])
 
 
-def _exponentials(facts: Facts) -> int:
-    """A number of 32 bits for each element of a row."""
-    return int(4 * facts["size"])
-
-
-def _two_exponentials(facts: Facts) -> int:
-    """The same for two columns."""
-    return int(8 * facts["size"])
-
-
 def _pooled_sums(facts: Facts) -> int:
     """A sum of 16 bits for each of them."""
     return 2 * pooled_row(facts)
@@ -312,7 +302,5 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "pooled_row": pooled_row,
     "pooled_sums": _pooled_sums,
     "spectrum": _spectrum,
-    "exponentials": _exponentials,
-    "two_exponentials": _two_exponentials,
     **cmsis_nn.SCRATCH,
 }

@@ -5,22 +5,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from ...ir import Attrs, DType, Op, Tensor, ops
-from ...ir.fixed_point import (
-    folded_softmax_table,
-    lowest_difference,
-    softmax_blocks,
-    softmax_factors,
-    softmax_of_two,
-    softmax_table,
-)
+from ...ir.fixed_point import lowest_difference, softmax_table
 from ..kernels.conditions.softmax import ALL_ELEMENTS
-from ..kernels.facts import Facts
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
 from .context import Selector, lowers
@@ -62,20 +53,6 @@ def _column_fields(select: Selector, op: Op, dim: int) -> dict[str, Field]:
     }
 
 
-def _are_alike(select: Selector, kind: type[ops.Softmax | ops.WideSoftmax]) -> bool:
-    """Whether all have as many columns, of as many elements."""
-
-    def find() -> bool:
-        columns = [
-            _column_fields(select, op, op.attrs.dim)
-            for op in select.all(kind)
-            if isinstance(op.attrs, kind)
-        ]
-        return all(each == columns[0] for each in columns)
-
-    return select.in_all(f"{kind.__name__} alike", find)
-
-
 def _elements_by_table(select: Selector) -> Counter[Attrs]:
     """The elements of all softmaxes with one table."""
     found: Counter[Attrs] = Counter()
@@ -89,47 +66,19 @@ FEW_ELEMENTS = "softmax_of_few_elements"
 """Code for a softmax that is smaller and slower than what more elements take, to be done without."""
 
 
-def _softmax_facts(select: Selector, fields: Mapping[str, Field], elements: int) -> Facts:
-    """What its kernel is chosen by: besides its fields how many elements are worth the code and the constants
-    of a faster one, of all that would share them; none needs to be with OPTIMIZE speed."""
-    return {**fields, "elements": ALL_ELEMENTS if select.avoids(FEW_ELEMENTS) else elements}
-
-
 @lowers(ops.Softmax)
 def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
-    columns = _column_fields(select, op, attrs.dim)
-    fields = columns | {
+    """`elements`: how many are worth the constants of a faster kernel, of all that would share them; none
+    needs to be with OPTIMIZE speed."""
+    fields = _column_fields(select, op, attrs.dim) | {
         **rescale_fields(attrs.rescale),
         "diff_min": max(attrs.diff_min, lowest_difference(attrs.rescale)),
     }
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     of_table = select.in_all("softmax tables", lambda: _elements_by_table(select))
-    factors = softmax_factors(attrs.rescale, attrs.diff_min)
-    folded = folded_softmax_table(attrs.rescale, attrs.diff_min)
-    blocks = softmax_blocks(attrs.rescale, attrs.diff_min)
-    facts = {
-        **_softmax_facts(select, fields, of_table[replace(attrs, dim=0)]),
-        "is_single": len(select.all(ops.Softmax)) == fields["outer"] == fields["inner"] == 1,
-        "are_alike": _are_alike(select, ops.Softmax),
-        "factor_bytes": math.inf if factors is None else factors.nbytes,
-        "has_blocks": blocks is not None,
-        "folded_bytes": math.inf if folded is None else folded.nbytes,
-    }
-    kernel = select.kernel("softmax", "s8", op, facts)
-    if factors is not None and kernel.op.startswith("softmax_factor"):
-        args.insert(1, select.constant("factors", factors, "of exponentials", needed=0))
-    elif blocks is not None and kernel.op.startswith("softmax_blocks"):
-        if kernel.op == "softmax_blocks":
-            blocks = softmax_blocks(attrs.rescale, attrs.diff_min, has_limit=False)
-            assert blocks is not None
-        args.insert(1, select.constant("factors", blocks, "of exponentials", needed=0))
-    elif kernel.op in ("softmax_pair", "softmax_two"):
-        shares = softmax_of_two(attrs.rescale, attrs.diff_min)
-        args.insert(1, select.constant("shares", shares, "of differences of two codes", needed=0))
-    elif kernel.op == "softmax_rows":
-        assert folded is not None
-        args.insert(1, select.constant("exponentials", folded, "that are folded", needed=0))
-    elif kernel.op != "softmax":
+    elements = ALL_ELEMENTS if select.avoids(FEW_ELEMENTS) else of_table[replace(attrs, dim=0)]
+    kernel = select.kernel("softmax", "s8", op, {**fields, "elements": elements})
+    if kernel.op != "softmax":
         table = softmax_table(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("exponentials", table, "of differences of codes", needed=0))
     return [select.call(kernel, fields, args)]
@@ -137,36 +86,9 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
 
 @lowers(ops.WideSoftmax)
 def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call]:
-    columns = _column_fields(select, op, attrs.dim)
-    fields = columns | {"multiplier": attrs.multiplier}
-    of_size = 0
-    is_alone = True  # no softmax over another number of elements
-    all_rows = True  # as softmax_kept_rows takes them with DSP instructions
-    are_pairs = True  # of one column of two elements
-    for other in select.all(ops.WideSoftmax):
-        x = select.tensor(other.outputs[0])
-        assert isinstance(other.attrs, ops.WideSoftmax)
-        size = x.shape[other.attrs.dim]
-        if size == fields["size"]:
-            of_size += x.numel
-        else:
-            is_alone = False
-        is_row = _column_fields(select, other, other.attrs.dim)["inner"] == 1
-        all_rows = all_rows and is_row and size <= 64 and other.attrs.multiplier < 1 << 24
-        are_pairs = are_pairs and x.numel == size == 2
-    facts = {
-        **_softmax_facts(select, fields, of_size),
-        "is_single": len(select.all(ops.WideSoftmax)) == fields["outer"] == fields["inner"] == 1,
-        "is_alone": is_alone,
-        "are_alike": _are_alike(select, ops.WideSoftmax),
-        "all_rows": all_rows,
-        "are_pairs": are_pairs,
-    }
-    kernel = select.kernel("softmax", "s16", op, facts)
-    args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    if kernel.scratch:
-        args.append(select.scratch(kernel, fields))
-    return [select.call(kernel, fields, args)]
+    fields = _column_fields(select, op, attrs.dim) | {"multiplier": attrs.multiplier}
+    kernel = select.kernel("softmax", "s16", op, fields)
+    return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
 
 
 @lowers(ops.FloatSoftmax)

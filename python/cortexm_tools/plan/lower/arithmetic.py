@@ -60,54 +60,22 @@ def _is_in_short_runs(fields: Mapping[str, Any]) -> bool:
     return bool(a != b and 1 < min(a, b) <= most and count >= _MANY)
 
 
-def _are_alike(select: Selector, op: Op) -> bool:
-    """Whether no operand repeats."""
-    count = select.tensor(op.outputs[0]).numel
-    return all(select.tensor(index).numel == count for index in op.inputs)
-
-
-def _functions(select: Selector, op: Op) -> tuple[Affine | None, Affine | None]:
+def _functions(select: Selector, attrs: ops.Add, op: Op) -> tuple[Affine | None, Affine | None]:
     """An addition of int8 as functions of the codes: one that any operands have a kernel for, and a finer
-    one, whose kernels take none that repeat."""
-    attrs, out = op.attrs, select.tensor(op.outputs[0])
-    assert isinstance(attrs, ops.Add)
-
-    def find() -> tuple[Affine | None, Affine | None]:
-        fine = affine_of(attrs, out, FineAffine) if _are_alike(select, op) else None
-        return affine_of(attrs, out), fine
-
-    return select.once(find, op)
-
-
-def _additions(select: Selector) -> list[Op]:
-    """Those of int8."""
-    return [op for op in select.all(ops.Add) if select.tensor(op.outputs[0]).dtype is DType.S8]
-
-
-def _all_are_fine(select: Selector) -> bool:
-    return all(_functions(select, each)[1] is not None for each in _additions(select))
+    one, whose kernel takes none that repeat."""
+    out = select.tensor(op.outputs[0])
+    are_alike = all(select.tensor(index).numel == out.numel for index in op.inputs)
+    return affine_of(attrs, out), affine_of(attrs, out, FineAffine) if are_alike else None
 
 
 @lowers(ops.Add)
 def _add(select: Selector, attrs: ops.Add, op: Op) -> list[Call]:
-    """The finer function is taken where all additions of the graph have one, which then share a kernel, and
-    where there is no other."""
     out = select.tensor(op.outputs[0])
     fields = _periods(select, op) | _scalars(attrs)
     if out.dtype is DType.S16:
         return _on_codes(select, op, _without_zero_points(fields), out.dtype.value)
-    affine, fine = _functions(select, op)
-    is_fine = fine is not None
-    if affine is not None:
-        is_fine = is_fine and select.in_all("fine", lambda: _all_are_fine(select))
-    facts = {
-        **fields,
-        "is_affine": affine is not None,
-        "is_affine_fine": is_fine,
-        "are_alike": select.in_all(
-            "alike", lambda: all(_are_alike(select, each) for each in _additions(select))
-        ),
-    }
+    affine, fine = select.once(lambda: _functions(select, attrs, op))
+    facts = {**fields, "is_affine": affine is not None, "is_affine_fine": fine is not None}
     kernel = select.kernel(op.kind, out.dtype.value, op, facts)
     if kernel.op == "add_affine" and _is_in_short_runs(fields):
         # With DSP instructions, that of any addition repeats the shorter operand.

@@ -97,7 +97,6 @@ class Lowerings:
             for op, count in zip(graph.ops, blocks, strict=True)
         )
         self.few_rows_alone = self.rows_alone and all(_has_few_rows(graph, op) for op in graph.ops)
-        self.pixels_alone = all(_is_pixel(graph, op) for op in graph.ops)
         self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
         self.narrow_windows = all(_is_narrow(graph, op) for op in graph.ops)
@@ -176,11 +175,11 @@ class Lowerings:
         calls = (call for op in some for call in self.lower(op, without).calls)
         return frozenset(call.kernel.symbol for call in calls)
 
-    def once(self, key: int | str, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives the first time that it is asked for a tensor, or for a word."""
-        if key not in self._facts:
-            self._facts[key] = find()
-        found: _Fact = self._facts[key]
+    def once(self, op: Op, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives the first time that it is asked for an operator."""
+        if op.outputs[0] not in self._facts:
+            self._facts[op.outputs[0]] = find()
+        found: _Fact = self._facts[op.outputs[0]]
         return found
 
 
@@ -204,12 +203,6 @@ def _blocks_of_rows(graph: Graph, op: Op) -> int:
     outputs = weight.shape[0]
     some = outputs // 8 + outputs % 8 // 4 + (outputs % 4 > 0)
     return -(-(out.numel // outputs) // 3) * some if weight.data is not None else 0
-
-
-def _is_pixel(graph: Graph, op: Op) -> bool:
-    """Whether an operator is no average of codes, or one of a single window."""
-    is_average = isinstance(op.attrs, ops.AvgPool2d)
-    return not is_average or graph.tensors[op.outputs[0]].shape[2:] == (1, 1)
 
 
 def _has_no_eights(graph: Graph, op: Op) -> bool:
@@ -339,9 +332,9 @@ class Selector:
         """Whether an embedding takes its rows from a tensor, which may be a layer's weights."""
         return index in self._lowerings.looked_up
 
-    def once(self, find: Callable[[], _Fact], op: Op | None = None) -> _Fact:
-        """What `find` gives of the operator, or another one, which is the same whatever kernels are taken."""
-        return self._lowerings.once((op or self._op).outputs[0], find)
+    def once(self, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives of the operator, which is the same whatever kernels are taken."""
+        return self._lowerings.once(self._op.outputs[0], find)
 
     def in_all(self, word: str, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives of all operators, under a word of its own, whatever kernels are taken."""
@@ -370,7 +363,6 @@ class Selector:
                 "tiles": self._lowerings.tiles,
                 "few_rows_alone": self._lowerings.few_rows_alone,
                 "rows_pay": self._lowerings.rows_pay,
-                "pixels_alone": self._lowerings.pixels_alone,
                 "no_eights": self._lowerings.no_eights,
                 "all_plain": self._lowerings.all_plain,
                 "narrow_windows": self._lowerings.narrow_windows,

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import math
 
-from ...ir import DType, Op, Tensor, ops
+from ...ir import Op, Tensor, ops
 from ...ir.norms import Size
 from ...target import Isa
-from ..kernels.facts import Facts
 from ..types import Call, Field, TensorArg
 from .boxes import strides
 from .context import Selector, lowers
@@ -34,25 +33,7 @@ def _layer_norm_of_codes(select: Selector, attrs: ops.LayerNorm, op: Op) -> list
             f"{name}_outer_stride": 0,
             f"{name}_inner_stride": 1,
         }
-    facts = _rows_of_network(select, attrs.size, op)
-    return _codes_call(select, op, fields, attrs.size, attrs.epsilon, attrs.shift, facts)
-
-
-def _rows_of_network(select: Selector, size: int, op: Op) -> Facts:
-    """`rows`: of as many codes of this type in all layers; `is_alone`: there are no others, nor fewer than
-    four together."""
-    rows, is_alone = 0, True
-    for other in select.all(ops.LayerNorm):
-        x = select.tensor(other.inputs[0])
-        assert isinstance(other.attrs, ops.LayerNorm)
-        if x.dtype is not select.tensor(op.inputs[0]).dtype:
-            continue
-        count = x.numel // other.attrs.size
-        if other.attrs.size == size and count >= 4:
-            rows += count
-        else:
-            is_alone = False
-    return {"rows": rows, "is_alone": is_alone}
+    return _codes_call(select, op, fields, attrs.size, attrs.epsilon, attrs.shift)
 
 
 @lowers(ops.GroupNorm)
@@ -91,38 +72,11 @@ def _group_norm_of_codes(select: Selector, attrs: ops.GroupNorm, op: Op) -> list
             f"{name}_outer_stride": across,
             f"{name}_inner_stride": along,
         }
-    facts = {"is_alone": _are_channels(select, x.dtype)}
-    return _codes_call(select, op, fields, channels * pixels, attrs.epsilon, attrs.shift, facts)
-
-
-_MOST_WIDE_PIXELS = 55
-"""Of int16 images, as sums of squares of 64 bits take more with a lane for each channel than across lanes."""
-
-
-def _are_channels(select: Selector, dtype: DType) -> bool:
-    """Whether all groups of this type are single channels, which lie side by side and go into fours, and for
-    which all together this is faster."""
-    codes, channels = 0, 0
-    for op in select.all(ops.GroupNorm):
-        x, out = select.tensor(op.inputs[0]), select.tensor(op.outputs[0])
-        assert isinstance(op.attrs, ops.GroupNorm)
-        if x.dtype is dtype:
-            are_beside = strides(x)[1] == strides(out)[1] == 1
-            if not (are_beside and op.attrs.groups == x.shape[1] and op.attrs.groups % 4 == 0):
-                return False
-            codes += x.numel
-            channels += x.shape[0] * x.shape[1]
-    return dtype is not DType.S16 or codes <= _MOST_WIDE_PIXELS * channels
+    return _codes_call(select, op, fields, channels * pixels, attrs.epsilon, attrs.shift)
 
 
 def _codes_call(
-    select: Selector,
-    op: Op,
-    fields: dict[str, Field],
-    size: int,
-    epsilon: int,
-    shift: int,
-    facts: Facts | None = None,
+    select: Selector, op: Op, fields: dict[str, Field], size: int, epsilon: int, shift: int
 ) -> list[Call]:
     known = Size(size)
     fields |= {
@@ -136,7 +90,7 @@ def _codes_call(
     }
     args = [select.operand(i) for i in op.inputs]
     dtype = select.tensor(op.inputs[0]).dtype
-    kernel = select.kernel("group_norm", dtype.value, op, {**fields, **(facts or {})})
+    kernel = select.kernel("group_norm", dtype.value, op, fields)
     return [select.call(kernel, fields, [*args, TensorArg(op.outputs[0])])]
 
 

@@ -26,13 +26,8 @@ def _affine(facts: Facts) -> bool:
 
 
 def _affine_fine(facts: Facts) -> bool:
-    """It is such a function of more bits, which plan/lower/arithmetic.py prefers."""
+    """It is such a function of more bits, and no operand repeats."""
     return bool(facts["is_affine_fine"])
-
-
-def _alike(facts: Facts) -> bool:
-    """No addition of the model has an operand that repeats."""
-    return bool(facts["are_alike"])
 
 
 def _add_shifts_right_s16(facts: Facts) -> bool:
@@ -99,7 +94,6 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "add_shifts_right": _add_shifts_right,
     "affine": _affine,
     "affine_fine": _affine_fine,
-    "alike": _alike,
     "add_shifts_right_s16": _add_shifts_right_s16,
     "lookup_in_turns": _lookup_in_turns,
     "mul_shifts_right": _mul_shifts_right,

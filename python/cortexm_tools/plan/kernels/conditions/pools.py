@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts import Facts, pooled_row
+from ..facts import Facts
 
 
 def _from_channels(least: int) -> Callable[[Facts], bool]:
@@ -43,34 +43,6 @@ def _moderate_divisor(facts: Facts) -> bool:
     return bool(max(facts["divisor"], facts["kernel_h"] * facts["kernel_w"]) < 1 << 22)
 
 
-_LEAST_SAVED = 100  # instructions, by windows one by one, whose kernel has some 160 bytes
-
-
-def _few_windows(lanes: int) -> Callable[[Facts], bool]:
-    """Windows of 2, 4, 8 or 16 columns, so that a vector has whole rows of one, within 256 bytes, and so
-    few that each by itself takes less than blocks of so many `lanes`, which windows fill, and the row that
-    these are made from. A code that is gathered counts half an instruction more."""
-
-    def are_better(facts: Facts) -> bool:
-        height, width, count = facts["kernel_h"], facts["kernel_w"], facts["out_w"]
-        if width < 2 or 16 % width or (16 // width - 1) * facts["in_row_stride"] + width > 256:
-            return False
-        alone = 9 + count * (16 + (4 + 8) * -(-height * width // 16))
-        joined = 20 + -(-pooled_row(facts) // lanes) * (10 + 5 * height)
-        joined += -(-count // lanes) * (20 + (4 + lanes // 2) * width)
-        return bool(45 + facts["out_h"] * (joined - alone) >= _LEAST_SAVED)
-
-    return are_better
-
-
-def _wide_windows(facts: Facts) -> bool:
-    """Windows of eight codes side by side or more in each of four rows or more, and none that others compute
-    together with those beside them."""
-    are_beside = facts["stride_w"] == 1 or (facts["channels"] == 1 and facts["out_w"] >= 4)
-    codes = facts["kernel_w"] * facts["channels"] if facts["dilation_w"] == 1 else 0
-    return bool(codes >= 8 and facts["kernel_h"] >= 4 and (facts["out_w"] == 1 or not are_beside))
-
-
 CASES: dict[str, Callable[[Facts], bool]] = {
     "below_256_pixels": _below_pixels(256),
     "below_4080_pixels": _below_pixels(4080),
@@ -78,10 +50,6 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "from_8_channels": _from_channels(8),
     "from_16_channels": _from_channels(16),
     "windows_inside": _windows_inside,
-    "wide_windows": _wide_windows,
-    "few_windows_of_8": _few_windows(8),
-    "few_windows_of_16": _few_windows(16),
-    "one_channel": _below_channels(2),
     "below_4_channels": _below_channels(4),
     "below_8_channels": _below_channels(8),
     "below_16_channels": _below_channels(16),

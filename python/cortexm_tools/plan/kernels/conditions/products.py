@@ -240,15 +240,13 @@ def _pixel(facts: Facts) -> bool:
 
 
 def _pooled_pixel(facts: Facts) -> bool:
-    """A pool of one output pixel, whose window is pixels of a row or whole rows, from the first ones; in a
-    model that has no other averages, whose kernel would do."""
+    """A pool of one output pixel, whose window is pixels of a row or whole rows, from the first ones."""
     height, width = facts["kernel_h"], facts["kernel_w"]
     rows = facts["in_w"], facts["in_w"] * facts["channels"], 1
     are_whole = (width, facts["in_row_stride"], facts["dilation_h"]) == rows
     is_inside = height <= facts["in_h"] and width <= facts["in_w"]
     return bool(
-        facts.get("pixels_alone", False)
-        and facts["out_h"] == facts["out_w"] == 1
+        facts["out_h"] == facts["out_w"] == 1
         and facts["in_y0"] == facts["in_x0"] == 0
         and facts["dilation_w"] == 1
         and is_inside
