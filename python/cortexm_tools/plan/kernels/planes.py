@@ -336,35 +336,6 @@ def _pairs(facts: Facts) -> float:
     return float(200 + facts["out_c"] * channel)
 
 
-def columns_mve(facts: Facts) -> float:
-    """Instructions of an int8 depthwise convolution whose windows are one column wide, with MVE."""
-    pixels = facts["out_h"] * facts["out_w"]
-    others = _pixel_mve(facts) * pixels
-    return float(min(_blocks(facts) if pay_blocks(facts) else math.inf, others))
-
-
-def columns_base(facts: Facts) -> float:
-    """The same without vectors. Pixels of a row share the table of their taps where none lies outside of the
-    image."""
-    inside = max(0, facts["in_h"] - _reach(facts) + 1) if facts["out_w"] > 2 else 0
-    return _fours_base(facts, 1 - min(1, inside / facts["in_h"]))
-
-
-def _fours_base(facts: Facts, outside: float) -> float:
-    """Four channels at a time, and those that are left; such a share of the pixels has a table of its own."""
-    taps = facts["kernel_h"] * facts["kernel_w"]
-    fours, left = divmod(facts["in_c"], 4)
-    pixel = 65 + outside * (24 + 26 * taps) + fours * (125 + 13.5 * taps)
-    if left:
-        pixel += 30 + left * (45 + 7 * taps)
-    return float(pixel * facts["out_h"] * facts["out_w"])
-
-
-def pixels_dsp(facts: Facts) -> float:
-    """Instructions of a depthwise convolution on DSP whose windows are not 3x3, at least."""
-    return min(_fours_base(facts, 0), _mine_dsp(facts) if pay_dsp(facts) else math.inf)
-
-
 def are_squares(facts: Facts) -> bool:
     """3x3 windows without gaps, at most two columns apart."""
     return bool(
@@ -391,16 +362,3 @@ def is_turned(facts: Facts) -> bool:
         and 4 * facts["out_w"] <= 3 * facts["out_h"]
         and facts["out_h"] * facts["stride_h"] <= 30
     )
-
-
-def squares_dsp(facts: Facts, wide: bool) -> float:
-    """Instructions of a depthwise convolution of 3x3 windows on DSP, which are four channels at a time;
-    infinite where it has no kernel, or that needs much memory."""
-    if not are_squares(facts) or scratch_band(facts) > _MOST_SCRATCH:
-        return math.inf
-    rows, columns = facts["out_h"], facts["out_w"]
-    lines, column = columns if is_turned(facts) else rows, facts["stride_w"]
-    if wide:
-        return float(-(-facts["in_c"] // 4) * (500 + lines * 220 + rows * columns * 95 * column))
-    four = lines * 340 + rows * columns * 56 * column
-    return float(340 + -(-facts["in_c"] // 4) * four + clamp_dsp(facts))

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir import Op
-from ..kernels import gathered, planes
-from ..lower.neighbours import NEIGHBOURS, SQUARES, instructions_of
+from ..kernels import gathered
+from ..lower.neighbours import NEIGHBOURS, instructions_of
 from ..lower.transposed import ROW_PHASES
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
@@ -28,7 +28,7 @@ from .whole import Spare, WholeCalls
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
 _POOLING = "cortexm_avg_pool2d_rows_s8_mve", "cortexm_max_pool2d_rows_s8_mve"
-_REWRITES = frozenset({NEIGHBOURS, ROW_PHASES, SQUARES})
+_REWRITES = frozenset({NEIGHBOURS, ROW_PHASES})
 _WITH_ROWS = _REWRITES.union(_POOLING)
 # What computes depthwise convolutions of several outputs a channel from a copy of the image.
 _SEVERAL = frozenset(
@@ -143,8 +143,6 @@ def _instructions(call: Call) -> float:
     symbol, fields = call.kernel.symbol, call.int_fields
     if symbol in gathered.SYMBOLS:
         return call.turns * gathered.instructions(symbol, fields)
-    if call.kernel.serves == "depthwise_conv2d":  # of which one of all channels is the other way
-        return call.turns * planes.rows_mve(fields)
     return call.turns * instructions_of(
         call.kernel.isa, fields, call.kernel.types.startswith("s16")
     )
