@@ -66,7 +66,6 @@
 #undef ADD_POWER_s8
 #undef ADD_PRODUCTS
 #undef ADD_ROW
-#undef ADD_TAP
 #undef ADD_UPPER
 #undef ADD_VECTOR
 #undef ADD_VECTOR_s16
@@ -173,9 +172,6 @@
 #undef BYTE_OF
 #undef C4
 #undef C8
-#undef CELL
-#undef CELL_OUTPUTS
-#undef CELL_TAPS
 #undef CHANNEL
 #undef CHANNELS
 #undef CHANNELS_AT
@@ -312,7 +308,6 @@
 #undef FIRST_COLUMN
 #undef FIRST_COLUMNS
 #undef FIRST_LANES
-#undef FIRST_LEFT
 #undef FIRST_OF
 #undef FIRST_OF_TWO
 #undef FIRST_ROUND
@@ -345,7 +340,6 @@
 #undef FOUR_CODES_s8
 #undef FOUR_COLUMNS
 #undef FOUR_FIRST
-#undef FOUR_FROM
 #undef FOUR_MORE
 #undef FOUR_NEIGHBOURS
 #undef FOUR_OF_COLUMNS
@@ -374,7 +368,6 @@
 #undef GATHERED1
 #undef GATHERED2
 #undef GATHERED4
-#undef GATHER_CODES
 #undef GATHER_TWO
 #undef GATHER_avg_pool2d
 #undef GATHER_avg_pool2d_eights
@@ -394,7 +387,6 @@
 #undef HAS_CHANNELS
 #undef HAS_COLUMNS
 #undef HAS_COLUMNS_dsp
-#undef HAS_EIGHTS
 #undef HAS_START
 #undef HAS_STEPS
 #undef HAVE
@@ -512,7 +504,6 @@
 #undef LOAD_ALL2
 #undef LOAD_ALL3
 #undef LOAD_BEHIND
-#undef LOAD_EIGHT
 #undef LOAD_FACTOR
 #undef LOAD_FACTORS
 #undef LOAD_FIRST
@@ -565,21 +556,18 @@
 #undef MIDDLE_2
 #undef MIDDLE_3
 #undef MORE_STARTS
-#undef MOST_BITS
 #undef MOST_FOURS
 #undef MOST_OF_ONE
 #undef MOST_OUTSIDE
 #undef MOST_PIXELS
 #undef MOST_ROWS
 #undef MOST_SPANS
-#undef MOST_WORDS
 #undef MOST_avg_pool2d
 #undef MOST_avg_pool2d_eights
 #undef MOST_max_pool2d
 #undef MOVE_BLOCKS
 #undef MOVE_IN_ASSEMBLY_scalar
 #undef MOVE_IN_ASSEMBLY_v7m
-#undef MULTIPLE
 #undef MULTIPLIER
 #undef MULTIPLIER_LOG2
 #undef MULTIPLY
@@ -867,7 +855,6 @@
 #undef SCATTERED1
 #undef SCATTERED2
 #undef SCATTERED4
-#undef SCATTER_FOUR
 #undef SCATTER_LAST
 #undef SCATTER_avg_pool2d
 #undef SCATTER_avg_pool2d_eights
@@ -961,7 +948,6 @@
 #undef STORE_ALL
 #undef STORE_BOTH
 #undef STORE_CHANNELS
-#undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR
 #undef STORE_FOURTHS

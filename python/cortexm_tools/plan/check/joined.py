@@ -162,11 +162,6 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
     else:
         data = data.transpose(3, 1, 2, 0)
     count = fields["out_c"] // out_c
-    if _is_in_one_row(plan, op, fields):
-        wide = np.zeros((count, out_c, 1, window.kernel[0], count, in_c // groups), data.dtype)
-        for pixel in range(count):
-            wide[pixel, :, 0, :, pixel] = data[:, :, 0]
-        return wide.reshape(count * out_c, 1, window.kernel[0], -1)
     is_row = _are_rows_pixels(plan, op, fields)
     if is_row:
         along = {f"{name}_h": fields[f"{name}_w"] for name in ("kernel", "stride", "dilation")}
@@ -198,40 +193,6 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
         elif first is not None or last is not None or fields["out_w"] > 1 or 0 <= column < in_w:
             return None
     return wide.swapaxes(1, 2) if is_row else wide
-
-
-def _is_in_one_row(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
-    """Whether a call takes all rows of the image for one, and finds there the taps of windows of one column:
-    each pixel, or some of a row as one of more channels, is as far from the first one, and each tap from the
-    one above, as their rows say, and what is outside is before the first row or behind the last one."""
-    assert isinstance(op.attrs, ops.ConvAttrs)
-    window = op.attrs.window
-    _, in_c, in_h, in_w = plan.graph.tensors[op.inputs[0]].shape
-    _, out_c, out_h, out_w = plan.graph.tensors[op.outputs[0]].shape
-    groups = op.attrs.groups if isinstance(op.attrs, ops.Conv2d) else in_c
-    count = fields["in_c"] // in_c
-    if count == 0 or in_w % count or (groups > 1 and count > 1):
-        return False
-    pixels = in_w // count
-    wanted = {
-        "in_c": count * in_c,
-        "out_c": count * out_c,
-        "groups": groups,
-        "in_h": 1,
-        "in_w": in_h * pixels,
-        "in_row_stride": in_h * in_w * in_c,
-        "in_y0": 0,
-        "in_x0": -window.padding[0] * pixels,
-        "out_h": 1,
-        "out_w": out_h * pixels,
-        "kernel_h": 1,
-        "kernel_w": window.kernel[0],
-        "stride_w": 1,
-        "dilation_w": window.dilation[0] * pixels,
-    }
-    is_column = window.kernel[1] == window.stride[0] == 1 and window.padding[1] == 0
-    is_column = is_column and out_w == in_w and window.stride[1] == 1
-    return is_column and all(fields[name] == value for name, value in wanted.items())
 
 
 def _are_rows_pixels(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:

@@ -98,7 +98,6 @@ class Lowerings:
         )
         self.few_rows_alone = self.rows_alone and all(_has_few_rows(graph, op) for op in graph.ops)
         self.pixels_alone = all(_is_pixel(graph, op) for op in graph.ops)
-        self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
         self.narrow_windows = all(_is_narrow(graph, op) for op in graph.ops)
         self.sixteens_alone = all(_has_sixteen(graph, op) for op in graph.ops)
@@ -210,11 +209,6 @@ def _is_pixel(graph: Graph, op: Op) -> bool:
     """Whether an operator is no average of codes, or one of a single window."""
     is_average = isinstance(op.attrs, ops.AvgPool2d)
     return not is_average or graph.tensors[op.outputs[0]].shape[2:] == (1, 1)
-
-
-def _has_no_eights(graph: Graph, op: Op) -> bool:
-    """Whether an operator is no convolution of pixels of 8 channels."""
-    return not isinstance(op.attrs, ops.ConvAttrs) or graph.tensors[op.inputs[0]].shape[1] != 8
 
 
 def _is_plain(graph: Graph, op: Op) -> bool:
@@ -365,7 +359,6 @@ class Selector:
                 "few_rows_alone": self._lowerings.few_rows_alone,
                 "rows_pay": self._lowerings.rows_pay,
                 "pixels_alone": self._lowerings.pixels_alone,
-                "no_eights": self._lowerings.no_eights,
                 "all_plain": self._lowerings.all_plain,
                 "narrow_windows": self._lowerings.narrow_windows,
                 "sixteens_alone": self._lowerings.sixteens_alone,

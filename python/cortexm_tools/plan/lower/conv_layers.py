@@ -10,20 +10,14 @@ import numpy as np
 
 from ...ir import Array, DType, Op, ops
 from ...target import Isa
-from ..kernels import gathered, planes, widened
+from ..kernels import gathered, gemm, planes
 from ..kernels.conditions import CASES
 from ..kernels.packing import Constants
 from ..kernels.table import KernelChoice
 from ..types import Field
 from .context import Selector
 from .groups import FEW_ZEROS, MANY_ZEROS, groups_to_join, with_zeros
-from .neighbours import (
-    Joined,
-    instructions_dsp,
-    instructions_mve,
-    join_neighbours,
-    join_windows,
-)
+from .neighbours import Joined, join_neighbours
 from .transposed import (
     RowPhase,
     is_convolution,
@@ -89,8 +83,7 @@ def _copying(
 ) -> tuple[Layer, ...]:
     """The layer as it is, for kernels that copy the image and take fewer instructions than `other` does; not
     where other channels may lie between the pixels."""
-    isa = select.target.isa
-    if isa not in (Isa.MVE, Isa.DSP) or select.choice is not KernelChoice.BUILTIN:
+    if select.target.isa is not Isa.MVE or select.choice is not KernelChoice.BUILTIN:
         return ()
     if (
         other.kind != "conv2d"
@@ -101,32 +94,10 @@ def _copying(
     alone = _layer(select, attrs, op, fields, 0)
     facts = {**fields, "groups": alone.constants.groups}
     others = {**fields, "groups": other.constants.groups, **other.joined}
-    if isa is Isa.DSP:
-        most = instructions_dsp(others, wide=False)
-        pays = widened.pays(facts, most, planes.pay(isa, others))
-        return (replace(alone, copies=widened.SYMBOL),) if pays else ()
-    most = instructions_mve(others, wide=False)
-    ways = [_gathering(symbol, alone, facts) for symbol in gathered.SYMBOLS]
-    changed = {way.copies: {**facts, **way.joined} for way in ways}
-    paying = [
-        way
-        for way in ways
-        if gathered.pays(way.copies, changed[way.copies], most, one_row="in_h" in way.joined)
-    ]
-    paying.sort(key=lambda way: gathered.instructions(way.copies, changed[way.copies]))
-    return tuple(paying)
-
-
-def _gathering(symbol: str, alone: Layer, facts: Mapping[str, int]) -> Layer:
-    """The layer for a kernel that copies the image, with the pixels, or rows, that it takes for one."""
-    joined = join_windows(symbol, alone.constants.weight, facts)
-    layer = alone if joined is None else _with(alone, joined)
-    row = gathered.in_one_row(symbol, {**facts, **layer.joined})
-    if row:
-        weight = layer.constants.weight
-        turned = weight.reshape(len(weight), 1, row["kernel_w"], -1)
-        layer = replace(layer, constants=replace(layer.constants, weight=turned))
-    return replace(layer, copies=symbol, joined={**layer.joined, **row})
+    most = gemm.instructions(others, wide=False)
+    paying = [symbol for symbol in gathered.SYMBOLS if gathered.pays(symbol, facts, most)]
+    paying.sort(key=lambda symbol: gathered.instructions(symbol, facts))
+    return tuple(replace(alone, copies=symbol) for symbol in paying)
 
 
 def _with(layer: Layer, joined: Joined) -> Layer:
@@ -155,10 +126,8 @@ def _joined(select: Selector, layer: Layer, op: Op, fields: Mapping[str, int]) -
         return layer
     if layer.kind == "transpose_conv2d":
         joined = join_phases(select.target, constants.weight, fields, constants.wide)
-    elif layer.kind != "conv2d" or (
-        constants.wide and select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields)
-    ):
-        joined = None  # of int16 one channel at a time has no estimate
+    elif layer.kind != "conv2d":
+        joined = None
     else:
         is_reversed = isinstance(op.attrs, ops.TransposeConv2d)  # check/transposed.py knows no rows
         joined = join_neighbours(

@@ -24,7 +24,7 @@ import numpy as np
 from ...ir import Array
 from ...ir.fixed_point import I64
 from ...target import Isa, Target
-from ..kernels import gathered, gemm, planes, triples, widened
+from ..kernels import gemm, planes, triples
 from ..kernels.facts import windows_inside
 from .groups import in_groups
 
@@ -119,38 +119,6 @@ def join_neighbours(
     return found
 
 
-def join_windows(symbol: str, weight: Array, fields: Mapping[str, int]) -> Joined | None:
-    """The same for a kernel that gathers windows: those of neighbours overlap, so that one which has room in
-    as many vectors is gathered for several of them; one column of two inputs takes less time than of one.
-
-    Args:
-        symbol: of the kernel.
-        weight, fields: as of `join_neighbours`; `groups` too.
-    """
-    if fields["groups"] > 1 or weight.shape[0] > _MOST_OUTPUTS:
-        return None
-
-    def of(more: Mapping[str, int]) -> float:
-        changed = {**fields, **more}
-        return gathered.cost(symbol, {**changed, **gathered.in_one_row(symbol, changed)})
-
-    alone = best = of({})
-    found = None
-    for joined in _ways(weight, fields, 2):
-        each = of(joined.fields)
-        added = _filled(joined.weight) - _filled(weight)
-        tables = _PER_CHANNEL * (len(joined.weight) - len(weight))
-        cost = each + _PER_BYTE * (added + tables)
-        if each < _SHARE[Isa.MVE] * alone and added <= _MOST_BYTES and cost < best:
-            best, found = cost, joined
-    return found
-
-
-def _filled(weight: Array) -> int:
-    """Bytes of weights whose rows are filled up to sixteens."""
-    return int(len(weight) * -(-weight[0].size // 16) * 16)
-
-
 def instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool) -> float:
     """Of one image, by conv2d."""
     outputs, _, _, in_c = weight.shape
@@ -162,17 +130,15 @@ def instructions_of(isa: Isa, facts: Mapping[str, int], wide: bool) -> float:
     """Of one image, by conv2d for this instruction set."""
     if isa in triples.ISAS:
         return triples.instructions(isa, facts)
-    return instructions_mve(facts, wide) if isa is Isa.MVE else instructions_dsp(facts, wide)
+    return gemm.instructions(facts, wide) if isa is Isa.MVE else instructions_dsp(facts, wide)
 
 
 def instructions_dsp(facts: Mapping[str, int], wide: bool) -> float:
     """Of one image on DSP."""
     if facts["groups"] > 1:
         return in_groups(facts)
-    if planes.pay(Isa.DSP, facts):
-        return planes.instructions(Isa.DSP, facts)
-    if not wide and widened.one_output_pays(facts):
-        return widened.one_output(facts)
+    if not wide and facts["in_c"] == 1 and planes.pay_dsp(facts):
+        return planes.instructions_dsp(facts)
     kernel_h, kernel_w, in_c = facts["kernel_h"], facts["kernel_w"], facts["in_c"]
     costs = _COSTS_S16 if wide else _COSTS_S8
     depth = kernel_h * kernel_w * in_c
@@ -188,13 +154,6 @@ def instructions_dsp(facts: Mapping[str, int], wide: bool) -> float:
         total += _OUTSIDE * kernel_h * (1 - windows_inside(facts, "h") * windows_inside(facts, "w"))
     clamp = 0.0 if wide else planes.clamp_dsp(facts)
     return float(facts["out_h"] * facts["out_w"] * total + clamp)
-
-
-def instructions_mve(facts: Mapping[str, int], wide: bool) -> float:
-    """Of one image on MVE."""
-    if planes.pay(Isa.MVE, facts):
-        return planes.instructions(Isa.MVE, facts)
-    return gemm.instructions(facts, wide)
 
 
 def _ways(weight: Array, fields: Mapping[str, int], least: int) -> Iterator[Joined]:

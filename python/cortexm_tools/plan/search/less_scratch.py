@@ -7,8 +7,8 @@ limit is met. Operators below the limit keep their kernels.
 
 Without leave to use more, a kernel that copies an image or makes rows in scratch for speed alone is given up
 where the arena grows by it (of depthwise convolutions depthwise_conv2d_pairs, and others where a channel has
-several outputs), and conv2d_gathered, conv2d_folded and conv2d_direct where too few are left to be worth
-their code. Neighbouring pixels are computed apart then where a byte of scratch saves little by them.
+several outputs), and conv2d_gathered and conv2d_direct where too few are left to be worth their code.
+Neighbouring pixels are computed apart then where a byte of scratch saves little by them.
 """
 
 from __future__ import annotations
@@ -35,10 +35,8 @@ _SEVERAL = frozenset(
     f"cortexm_depthwise_conv2d_{name}"
     for name in (
         "pairs_s8_mve",
-        "several_s8_mve",
         "planes_s8_dsp",
         "planes_s16_dsp",
-        "planes_s16_mve",
     )
 )
 # What copies an image of one channel after the other for speed alone, also of one output each.
