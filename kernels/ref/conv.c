@@ -61,145 +61,30 @@ void cortexm_depthwise_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *i
     }
 }
 
-void cortexm_conv2d_symmetric_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                     const int8_t *weight, const int32_t *bias, int8_t *out,
-                                     void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
+/* Special cases of an operator. */
+#define SPECIAL_S8(op, of)                                                                         \
+    void cortexm_##op##_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight, \
+                               const int32_t *bias, int8_t *out, void *scratch)                    \
+    {                                                                                              \
+        cortexm_##of##_s8_ref(p, in, weight, bias, out, scratch);                                  \
+    }
 
-void cortexm_conv2d_columns_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
-                                   const int32_t *bias, int8_t *out, void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_fours_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
-                                 const int32_t *bias, int8_t *out, void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_plain_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
-                                 const int32_t *bias, int8_t *out, void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_few_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
-                               const int32_t *bias, int8_t *out, void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_one_output_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                      const int8_t *weight, const int32_t *bias, int8_t *out,
-                                      void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_few_unclamped_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                         const int8_t *weight, const int32_t *bias, int8_t *out,
-                                         void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_few_from_16_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                       const int8_t *weight, const int32_t *bias, int8_t *out,
-                                       void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_gathered_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                    const int8_t *weight, const int32_t *bias, int8_t *out,
-                                    void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_folded_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
-                                  const int32_t *bias, int8_t *out, void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_direct_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
-                                  const int32_t *bias, int8_t *out, void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_tiles_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in, const int8_t *weight,
-                                 const int32_t *bias, int8_t *out, void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_widened_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                  const int8_t *weight, const int32_t *bias, int8_t *out,
-                                  void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_conv2d_planes_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                  const int8_t *weight, const int32_t *bias, int8_t *out,
-                                  void *scratch)
-{
-    cortexm_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_depthwise_conv2d_few_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                         const int8_t *weight, const int32_t *bias, int8_t *out,
-                                         void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_depthwise_conv2d_pairs_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                           const int8_t *weight, const int32_t *bias, int8_t *out,
-                                           void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_depthwise_conv2d_blocks_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                            const int8_t *weight, const int32_t *bias, int8_t *out,
-                                            void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_depthwise_conv2d_several_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                             const int8_t *weight, const int32_t *bias, int8_t *out,
-                                             void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_depthwise_conv2d_left_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                          const int8_t *weight, const int32_t *bias, int8_t *out,
-                                          void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_depthwise_conv2d_planes_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                            const int8_t *weight, const int32_t *bias, int8_t *out,
-                                            void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_depthwise_conv2d_pixel_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                           const int8_t *weight, const int32_t *bias, int8_t *out,
-                                           void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
+SPECIAL_S8(conv2d_symmetric, conv2d)
+SPECIAL_S8(conv2d_columns, conv2d)
+SPECIAL_S8(conv2d_fours, conv2d)
+SPECIAL_S8(conv2d_plain, conv2d)
+SPECIAL_S8(conv2d_few, conv2d)
+SPECIAL_S8(conv2d_few_unclamped, conv2d)
+SPECIAL_S8(conv2d_gathered, conv2d)
+SPECIAL_S8(conv2d_direct, conv2d)
+SPECIAL_S8(conv2d_tiles, conv2d)
+SPECIAL_S8(conv2d_planes, conv2d)
+SPECIAL_S8(depthwise_conv2d_few, depthwise_conv2d)
+SPECIAL_S8(depthwise_conv2d_pairs, depthwise_conv2d)
+SPECIAL_S8(depthwise_conv2d_planes, depthwise_conv2d)
+SPECIAL_S8(depthwise_conv2d_3x3_relu, depthwise_conv2d)
+SPECIAL_S8(depthwise_conv2d_pixel, depthwise_conv2d)
+SPECIAL_S8(depthwise_conv2d_3x3, depthwise_conv2d)
 
 void cortexm_depthwise_ring_s8_ref(const cortexm_ring_s8_t *p, const int32_t *position,
                                    const int8_t *ring, const int8_t *weight, const int32_t *bias,
@@ -224,23 +109,9 @@ void cortexm_depthwise_ring_s8_ref(const cortexm_ring_s8_t *p, const int32_t *po
     *position_after = oldest;
 }
 
-void cortexm_depthwise_conv2d_3x3_relu_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                           const int8_t *weight, const int32_t *bias, int8_t *out,
-                                           void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
 void cortexm_depthwise_conv2d_3x3_relu_from_16_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
                                                       const int8_t *weight, const int32_t *bias,
                                                       int8_t *out, void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
-void cortexm_depthwise_conv2d_3x3_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                           const int8_t *weight, const int32_t *bias, int8_t *out,
-                                           void *scratch)
 {
     cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
 }
@@ -358,9 +229,6 @@ static int64_t transpose_conv2d_sum(const cortexm_conv_s16_t *p, const int16_t *
 CONV_S16(conv2d, conv2d_sum, int32_t)
 CONV_S16(conv2d_wide, conv2d_sum, int64_t)
 CONV_S16(depthwise_conv2d, depthwise_conv2d_sum, int32_t)
-CONV_S16(depthwise_conv2d_pixel, depthwise_conv2d_sum, int32_t)
-CONV_S16(conv2d_planes, conv2d_sum, int32_t)
-CONV_S16(depthwise_conv2d_left, depthwise_conv2d_sum, int32_t)
 CONV_S16(depthwise_conv2d_planes, depthwise_conv2d_sum, int32_t)
 CONV_S16(depthwise_conv2d_wide, depthwise_conv2d_sum, int64_t)
 CONV_S16(transpose_conv2d, transpose_conv2d_sum, int32_t)

@@ -27,11 +27,8 @@ void cortexm_linear_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in, const
         cortexm_linear_s8_ref(p, in, weight, bias, out, scratch);                                  \
     }
 
-LINEAR_S8(linear_one)
 LINEAR_S8(linear_few)
-LINEAR_S8(linear_eights)
 LINEAR_S8(linear_symmetric)
-LINEAR_S8(linear_symmetric_fours)
 
 void cortexm_batch_matmul_s8_ref(const cortexm_batch_matmul_s8_t *p, const int8_t *lhs,
                                  const int8_t *rhs, int8_t *out, void *scratch)

@@ -37,15 +37,11 @@ typedef enum {
     CONV_SIGNED_FOURS,
     CONV_RAISED,
     CONV_GATHERED,
-    CONV_FOLDED,
     CONV_DIRECT,
-    CONV_WIDENED,
     CONV_GEMM4,
     CONV_PLAIN,
     CONV_FEW,
-    CONV_FEW_FROM_16,
     CONV_FEW_UNCLAMPED,
-    CONV_ONE_OUTPUT,
     CONV_TILES,
     CONV_TWOS,
     CONV_SIGNED_TWOS,
@@ -55,16 +51,12 @@ typedef enum {
     DEPTHWISE,
     DEPTHWISE_TAP_FOURS,
     DEPTHWISE_WINDOW_ROWS,
-    DEPTHWISE_LEFT,
     DEPTHWISE_PLANES,
-    DEPTHWISE_BLOCKS,
-    DEPTHWISE_SEVERAL,
     DEPTHWISE_FEW,
     DEPTHWISE_PAIRS,
     DEPTHWISE8,
     DEPTHWISE16,
     DEPTHWISE16_RELU,
-    DEPTHWISE16_RELU_FROM_16,
     DEPTHWISE_PIXEL4,
     DEPTHWISE_PIXEL8,
     TRANSPOSE,
@@ -153,31 +145,22 @@ int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
     conv_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
 #define depthwise_window_rows_s8w4_case(variant, ref)                                              \
     conv_w4_case(variant, ref, DEPTHWISE_WINDOW_ROWS)
-#define depthwise_blocks_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_BLOCKS)
-#define depthwise_several_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_SEVERAL)
 #define depthwise_few_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_FEW)
 #define depthwise_pairs_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PAIRS)
-#define depthwise_left_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_LEFT)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
 #define conv_plain_s8_case(variant, ref) conv_case(variant, ref, CONV_PLAIN)
 #define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
-#define conv_one_output_s8_case(variant, ref) conv_case(variant, ref, CONV_ONE_OUTPUT)
 #define conv_few_unclamped_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW_UNCLAMPED)
-#define conv_few_from_16_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW_FROM_16)
-#define conv_widened_s8_case(variant, ref) conv_case(variant, ref, CONV_WIDENED)
 #define conv_gathered_s8_case(variant, ref) conv_case(variant, ref, CONV_GATHERED)
-#define conv_folded_s8_case(variant, ref) conv_case(variant, ref, CONV_FOLDED)
 #define conv_direct_s8_case(variant, ref) conv_case(variant, ref, CONV_DIRECT)
 #define conv_tiles_s8_case(variant, ref) conv_case(variant, ref, CONV_TILES)
 #define conv_planes_s8_case(variant, ref) conv_case(variant, ref, CONV_PLANES)
+#define depthwise_pixel4_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL4)
+#define depthwise_pixel8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL8)
 #define depthwise8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE8)
 #define depthwise8_s8w4_case(variant, ref) conv_w4_case(variant, ref, DEPTHWISE8)
 #define depthwise16_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE16)
 #define depthwise16_relu_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE16_RELU)
-#define depthwise16_relu_from_16_s8_case(variant, ref)                                             \
-    conv_case(variant, ref, DEPTHWISE16_RELU_FROM_16)
-#define depthwise_pixel4_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL4)
-#define depthwise_pixel8_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PIXEL8)
 
 /* How the weights of a ring are packed, and whether all shifts are to the right. */
 typedef enum { RING_FOURS, RING_RIGHT, RING_PAIRS } ring_form_t;
@@ -220,12 +203,8 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     CONV_S16_CASE(variant, ref, DEPTHWISE_WINDOW_ROWS, 8)
 #define depthwise_window_rows_s16w4_case(variant, ref)                                             \
     CONV_S16_CASE(variant, ref, DEPTHWISE_WINDOW_ROWS, 4)
-#define depthwise_left_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_LEFT, 8)
 #define depthwise_planes_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_PLANES, 8)
-#define conv_planes_s16_case(variant, ref) CONV_S16_CASE(variant, ref, CONV_PLANES, 8)
 #define depthwise8_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE8, 8)
-#define depthwise_pixel4_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_PIXEL4, 8)
-#define depthwise_pixel8_s16_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE_PIXEL8, 8)
 #define depthwise8_s16w4_case(variant, ref) CONV_S16_CASE(variant, ref, DEPTHWISE8, 4)
 #define depthwise_s16_case(variant, ref)                                                           \
     TYPED(any_conv_s16_case, variant, ref, DEPTHWISE, IS_WIDE(variant), 8)
@@ -244,9 +223,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
 
 typedef enum {
     LINEAR,
-    LINEAR_ONE,
     LINEAR_FEW,
-    LINEAR_FEW_NARROW,
     LINEAR_FOURS,
     LINEAR_EIGHTS,
     LINEAR_PAIRS,
@@ -264,7 +241,6 @@ typedef CORTEXM_BATCH_MATMUL_S8((*batch_matmul_fn));
 typedef CORTEXM_MATMUL_F32((*matmul_f32_fn));
 
 int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind);
-int linear_in_blocks_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t block);
 int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind);
 int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul_kind_t kind);
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
@@ -278,16 +254,11 @@ int matmul_small_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_rows_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 
-#define linear_one_s8_case(variant, ref) linear_case(variant, ref, LINEAR_ONE)
 #define linear_few_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW)
-#define linear_few_narrow_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW_NARROW)
 #define linear_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FOURS)
 #define linear_fours_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_FOURS)
 #define linear_pairs_s8_case(variant, ref) linear_case(variant, ref, LINEAR_PAIRS)
 #define linear_signed_split_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_SIGNED_SPLIT_FOURS)
-#define linear_in_fours_s8_case(variant, ref)                                                      \
-    linear_in_blocks_case(variant, ref, LINEAR_SIGNED_SPLIT_FOURS, 4)
-#define linear_in_eights_s8_case(variant, ref) linear_in_blocks_case(variant, ref, LINEAR_GEMM8, 8)
 #define linear_pairs_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_PAIRS)
 #define linear_gemm8_s8_case(variant, ref) linear_case(variant, ref, LINEAR_GEMM8)
 #define linear_gemm8_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_GEMM8)

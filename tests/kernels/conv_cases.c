@@ -10,23 +10,17 @@
 /* Channels that a variant asks for. */
 static int32_t least_channels(conv_kind_t kind)
 {
-    return kind == DEPTHWISE16                                  ? 16
-           : kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8     ? 8
-           : kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_LEFT ? 4
-                                                                : 1;
+    return kind == DEPTHWISE16                                         ? 16
+           : kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8            ? 8
+           : kind == DEPTHWISE_WINDOW_ROWS || kind == DEPTHWISE_PIXEL4 ? 4
+                                                                       : 1;
 }
 
-/* Scratch of planes, of whichever variant needs more: see cortexm_planes_of in common/taps.h. */
+/* Scratch of planes, or more: see planes_of in planes_dsp.inc. */
 #define PLANES_SCRATCH(p)                                                                          \
     (16 * (p).stride_w + 40 * (p).out_c / (p).in_c + 4 * (p).out_c / (p).in_c * (p).kernel_h * (1 + 2 * (p).kernel_w) +        \
      4 * (((p).kernel_h - 1) * (p).dilation_h + 1) *                                               \
          (((p).out_w + 9) * (p).stride_w + ((p).kernel_w + 3) * (p).dilation_w))
-
-/* As scratch_blocks in plan/kernels/planes.py, for blocks of whatever size. */
-#define BLOCKS_SCRATCH(p)                                                                          \
-    (272 + 12 * (p).stride_w + 4 * (p).kernel_w +                                                  \
-     40 * (((p).kernel_h * (p).kernel_w + 1) / 2) +                                                \
-     (((p).kernel_h - 1) * (p).dilation_h + 1) * blocks_row(&(p)))
 
 /* As scratch_pairs in plan/kernels/planes.py. */
 #define PAIRS_SCRATCH(p)                                                                           \
@@ -41,24 +35,6 @@ static int32_t least_channels(conv_kind_t kind)
      4 * (p).out_w <= 3 * (p).out_h && (p).out_h * (p).stride_h <= 30)
 #define WINDOW_ROWS_PAIRS(p)                                                                       \
     (1 + (IS_TURNED(p) ? (p).out_h - TWOS(p, h) : (p).out_w - TWOS(p, w)))
-
-/* Bytes of a row of the ring. */
-static int32_t blocks_row(const cortexm_conv_s8_t *p)
-{
-    int32_t most = 0;
-
-    for (int32_t left = p->out_c, size = p->in_c == p->out_c ? 16 : 8; size > 0; left = left % size, size /= 2) {
-        const int32_t pixels = 16 / size;
-        const int32_t outputs = (p->out_w + pixels - 1) / pixels * pixels;
-        const int32_t columns = (outputs - 1) * p->stride_w + (p->kernel_w - 1) * p->dilation_w + 1;
-        const int32_t row = (columns + p->stride_w - 1) / p->stride_w * p->stride_w * size;
-
-        if (left >= size && row > most) {
-            most = row;
-        }
-    }
-    return most;
-}
 
 /* One output pixel, whose taps lie in the image with one distance between them. */
 #define MAKE_PIXEL(p)                                                                              \
@@ -110,10 +86,8 @@ static int32_t blocks_row(const cortexm_conv_s8_t *p)
     ((p).groups * (((p).out_h - 1) * (p).stride_h + ((p).kernel_h - 1) * (p).dilation_h + 1) *     \
          GATHERED_ROW(p, group_in) + ((p).out_w + 7) / 8 * 8 * (p).stride_w * (group_in) -         \
      (p).out_w * (p).stride_w * (group_in))
-/* Of rows in fours no column behind the last one is read. */
-#define GATHERED_SCRATCH(p, group_in, folded)                                                      \
-    (12 * (p).out_c + ((p).kernel_h * (p).kernel_w * (group_in) + 15) / 16 * 148 +                 \
-     COPY_BYTES(p, group_in) - ((folded) ? (p).out_w % 8 * (p).stride_w * (group_in) : 0))
+#define GATHERED_SCRATCH(p, group_in)                                                              \
+    (12 * (p).out_c + ((p).kernel_h * (p).kernel_w * (group_in) + 15) / 16 * 148 + COPY_BYTES(p, group_in))
 /* Of conv2d_direct, which needs no copy where all that is read lies in the image. */
 static int32_t direct_scratch(const cortexm_conv_s8_t *p, int32_t group_in)
 {
@@ -127,30 +101,6 @@ static int32_t direct_scratch(const cortexm_conv_s8_t *p, int32_t group_in)
     return 12 * p->out_c + 4 * words + (is_whole ? 0 : COPY_BYTES(*p, group_in) + 16 * sixteens - piece);
 }
 
-/* As `scratch` in plan/kernels/widened.py. */
-#define WIDENED_ROW(p, group_in)                                                                    \
-    (((group_in) + 1) / 2 *                                                                        \
-     ((((p).out_w - 1) * (p).stride_w + ((p).kernel_w - 1) * (p).dilation_w) / (p).stride_w + 1) *  \
-     (p).stride_w)
-#define WIDENED_REACH(p) (((p).kernel_h - 1) * (p).dilation_h + 1)
-#define WIDENED_SCRATCH(p, group_in)                                                                \
-    (12 * (p).stride_w +                                                                           \
-     8 * ((group_in) == 1 ? ((p).kernel_h + 1) / 2 : (p).kernel_h) * (p).kernel_w *                \
-         (((group_in) + 1) / 2) +                                                                  \
-     4 * WIDENED_ROW(p, group_in) *                                                                 \
-         ((widened_together(&(p), WIDENED_ROW(p, group_in)) - 1) * (p).stride_h + WIDENED_REACH(p)))
-
-/* Rows of outputs that are computed together. */
-static int32_t widened_together(const cortexm_conv_s8_t *p, int32_t row)
-{
-    int32_t rows = 1;
-
-    while (rows < p->out_h && (rows * p->stride_h + WIDENED_REACH(*p)) * row <= 768) {
-        ++rows;
-    }
-    return rows;
-}
-
 /* Rows of a window that are filled up to sixteens as one, as in plan/kernels/packing_mve.py. */
 static int32_t rows_together(const cortexm_conv_s8_t *p, int32_t inputs)
 {
@@ -159,8 +109,8 @@ static int32_t rows_together(const cortexm_conv_s8_t *p, int32_t inputs)
     return (piece + 15) / 16 * p->kernel_h == (piece * p->kernel_h + 15) / 16 ? 1 : p->kernel_h;
 }
 
-/* Bytes from the first input of a chunk of a window to the last one's of so many pixels further on, at most. */
-static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs, int32_t further)
+/* Bytes from the first input of a chunk of a window to the last one's of six pixels further on, at most. */
+static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs)
 {
     const int32_t run = rows_together(p, inputs) * p->kernel_w * inputs;
     int32_t most = 0;
@@ -174,7 +124,7 @@ static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs, int32_
         first = i % run % 16 == 0 ? place : first;
         most = place - first > most ? place - first : most;
     }
-    return most + further * p->stride_w * inputs;
+    return most + 6 * p->stride_w * inputs;
 }
 
 /* The same layer with multipliers of 16 bits, which `multiplier` gets. */
@@ -254,31 +204,26 @@ static int32_t columns_size(int32_t kernel, int32_t stride, int32_t dilation, in
 static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
                          conv_kind_t any_kind)
 {
-    const int is_from_16 = any_kind == CONV_FEW_FROM_16 || any_kind == DEPTHWISE16_RELU_FROM_16;
-    const conv_kind_t kind = any_kind == DEPTHWISE16_RELU || any_kind == DEPTHWISE16_RELU_FROM_16 ? DEPTHWISE16
-                             : any_kind == DEPTHWISE_LEFT                                         ? DEPTHWISE_WINDOW_ROWS
-                             : any_kind == DEPTHWISE_SEVERAL                                      ? DEPTHWISE_BLOCKS
-                             : any_kind == CONV_FOLDED                                            ? CONV_GATHERED
-                             : any_kind == CONV_PLAIN                                             ? CONV_GEMM4
-                             : any_kind == CONV_FEW_FROM_16                                       ? CONV_FEW
-                                                                                                  : any_kind;
-    const int is_relu = (kind == DEPTHWISE16 && any_kind != DEPTHWISE16) || kind == CONV_FEW;
+    const conv_kind_t kind = any_kind == DEPTHWISE16_RELU ? DEPTHWISE16
+                             : any_kind == CONV_PLAIN     ? CONV_GEMM4
+                                                          : any_kind;
+    const int is_relu = any_kind == DEPTHWISE16_RELU || kind == CONV_FEW;
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     cortexm_conv_s8_t p;
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
-    const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == DEPTHWISE_FEW ? between(1, 17) : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW_UNCLAMPED ? between(1, one_in(2) ? 8 : 16) : kind == CONV_ONE_OUTPUT ? 4 * between(1, 20) : kind == CONV_FEW ? 8 * between(1 + is_from_16, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (!is_from_16 && one_in(3) ? 8 : 16 * between(1, 3))
-                             : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
+    const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (kind == DEPTHWISE_WINDOW_ROWS && bits == 4 ? 4 : 1);
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == DEPTHWISE_FEW ? between(1, 17) : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW_UNCLAMPED ? between(1, one_in(2) ? 8 : 16) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+                             : any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
-    const int32_t group_out = kind == CONV_ONE_OUTPUT ? 1 : kind == CONV_FEW_UNCLAMPED ? 3 + any_out : kind == CONV_FEW || any_kind == CONV_PLAIN ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
+    const int32_t group_out = kind == CONV_FEW_UNCLAMPED ? 3 + any_out : kind == CONV_FEW || any_kind == CONV_PLAIN ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
     const int has_groups = kind == CONV_FEW_UNCLAMPED || (any_kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8));
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
-    const int is_planes = kind == CONV_PLANES || kind == CONV_WIDENED || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_BLOCKS || kind == DEPTHWISE_FEW || kind == DEPTHWISE_PAIRS;
+    const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_FEW || kind == DEPTHWISE_PAIRS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
-    const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_FEW || kind == DEPTHWISE_PAIRS || any_kind == DEPTHWISE_SEVERAL;
-    const int32_t multiple = has_multiple ? between(any_kind == DEPTHWISE_SEVERAL ? 2 : 1, one_in(8) ? 20 : 4) : 1;
+    const int has_multiple = kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_FEW || kind == DEPTHWISE_PAIRS;
+    const int32_t multiple = has_multiple ? between(1, one_in(8) ? 20 : 4) : 1;
     int32_t in_size;
     int32_t weight_size;
     int32_t *multipliers;
@@ -324,9 +269,6 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         p.stride_w = (uint16_t)between(1, 2);
         p.dilation_h = p.dilation_w = 1;
     }
-    if (kind == DEPTHWISE_BLOCKS && one_in(16)) { /* as many taps as its sums are exact for */
-        p.kernel_h = p.kernel_w = 16;
-    }
     if (kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_PAIRS) {
         p.dilation_h = p.dilation_w = 1;
         if (one_in(8)) { /* some phases have no tap */
@@ -347,24 +289,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     if (kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_PIXEL8) {
         MAKE_PIXEL(p);
     }
-    if (kind == CONV_WIDENED) {
-        p.out_w = (uint16_t)(p.out_w < 4 ? p.out_w + 3 : p.out_w);
-        if (one_in(4)) { /* in several bands */
-            p.out_h = (uint16_t)(p.out_h + 12);
-        }
-    }
     if (kind == DEPTHWISE_FEW && one_in(4)) { /* rows as long as it takes */
         p.in_w = (uint16_t)between(1, 258);
         p.out_w = (uint16_t)between(one_in(4) ? 256 : 1, 256);
         p.in_row_stride += p.in_w * p.in_c;
     }
-    if (any_kind == CONV_FOLDED) {
-        p.out_w = (uint16_t)(4 * between(1, 5));
-    }
-    if (kind == CONV_ONE_OUTPUT) {
-        p.out_w = (uint16_t)(p.out_w + 2);
-    }
-    if (kind == CONV_FEW || kind == CONV_FEW_UNCLAMPED || kind == CONV_ONE_OUTPUT) {
+    if (kind == CONV_FEW || kind == CONV_FEW_UNCLAMPED) {
         p.kernel_h = p.kernel_w = 1;
         PIXELS_INSIDE(p);
     }
@@ -379,7 +309,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         p.in_h = (uint16_t)((p.out_h - 1) * p.stride_h + (p.kernel_h - 1) * p.dilation_h + between(1, 2));
         p.in_row_stride = p.in_w * p.in_c + (one_in(4) ? 3 : 0);
     }
-    while (kind == CONV_GATHERED && gathered_reach(&p, group_in, any_kind == CONV_FOLDED ? 3 : 6) > 255) { /* a smaller window in the end */
+    while (kind == CONV_GATHERED && gathered_reach(&p, group_in) > 255) { /* a smaller window in the end */
         if (p.stride_w > 1) {
             --p.stride_w;
         } else if (p.dilation_h > 1) {
@@ -446,7 +376,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
         shifts[i] = (int8_t)shift(16);
-        if ((kind == CONV_GEMM4 || kind == CONV_GATHERED || kind == CONV_DIRECT || kind == CONV_FEW || kind == CONV_FEW_UNCLAMPED || kind == CONV_ONE_OUTPUT || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
+        if ((kind == CONV_GEMM4 || kind == CONV_GATHERED || kind == CONV_DIRECT || kind == CONV_FEW || kind == CONV_FEW_UNCLAMPED || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
              kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4 || is_planes) &&
             shifts[i] >= 0) {
             shifts[i] = (int8_t)(-1 - shifts[i]);
@@ -472,20 +402,10 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             in[i] = (int8_t)(one_in(8) ? 127 : -128);
         }
     }
-    if (kind == DEPTHWISE_BLOCKS && one_in(4)) { /* the largest sums */
-        const int32_t highest = between(0, 2); /* of four weights, or codes */
-
-        for (int32_t i = 0; i < weight_size; ++i) {
-            weight[i] = (int8_t)(between(0, 3) < highest ? 127 : INT8_MIN);
-        }
-        for (int32_t i = 0; i < in_size; ++i) {
-            in[i] = (int8_t)(between(0, 3) < highest ? 127 : INT8_MIN);
-        }
-    }
     if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS ||
         kind == CONV_COLUMNS || kind == DEPTHWISE_WINDOW_ROWS ||
-        kind == DEPTHWISE_PIXEL4 || is_planes || kind == TRANSPOSE_PAIRS || kind == CONV_ONE_OUTPUT) {
-        make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS || kind == CONV_ONE_OUTPUT ? 31 : 22, bias,
+        kind == DEPTHWISE_PIXEL4 || is_planes || kind == TRANSPOSE_PAIRS) {
+        make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS ? 31 : 22, bias,
                     p.out_c);
     }
     for (int32_t i = 0; kind == CONV_TILES && i < p.out_c; ++i) {
@@ -529,19 +449,13 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         packed = pack_sixteens(weight, p.out_c * p.kernel_h / together, together * p.kernel_w * group_in);
         free(weight);
         weight = packed;
-        scratch = allocate(GATHERED_SCRATCH(p, group_in, any_kind == CONV_FOLDED));
+        scratch = allocate(GATHERED_SCRATCH(p, group_in));
     }
     if (kind == CONV_DIRECT) {
         packed = pack_sixteens(weight, p.out_c * p.kernel_h, p.kernel_w * group_in);
         free(weight);
         weight = packed;
         scratch = allocate(direct_scratch(&p, group_in));
-    }
-    if (kind == CONV_WIDENED) {
-        packed = pack_widened_pairs(&p, weight);
-        free(weight);
-        weight = packed;
-        scratch = allocate(WIDENED_SCRATCH(p, group_in));
     }
     if (kind == CONV_TILES) {
         weight = pack_tiles(&p, weight);
@@ -611,10 +525,9 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         }
         free(weight);
         weight = packed;
-    } else if (is_planes && kind != CONV_WIDENED) {
-        scratch = allocate(kind == DEPTHWISE_BLOCKS ? BLOCKS_SCRATCH(p)
-                           : kind == DEPTHWISE_PAIRS ? PAIRS_SCRATCH(p)
-                           : kind == DEPTHWISE_FEW  ? 160 + 4 * (p.out_w + 6) /* as scratch_few in plan/kernels/planes.py */
+    } else if (is_planes) {
+        scratch = allocate(kind == DEPTHWISE_PAIRS ? PAIRS_SCRATCH(p)
+                           : kind == DEPTHWISE_FEW ? 160 + 4 * (p.out_w + 6) /* as scratch_few in plan/kernels/planes.py */
                                                     : PLANES_SCRATCH(p));
     } else if (kind == DEPTHWISE_PIXEL4) {
         packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);
@@ -736,14 +649,11 @@ static int32_t least_shift(conv_kind_t kind)
     switch (kind) {
     case CONV_TWOS:
     case DEPTHWISE_WINDOW_ROWS:
-    case DEPTHWISE_PIXEL4:
-    case CONV_PLANES:
     case DEPTHWISE_PLANES:
     case TRANSPOSE_PAIRS:
         return 2;
     case CONV_GEMM4:
     case DEPTHWISE8:
-    case DEPTHWISE_PIXEL8:
     case TRANSPOSE_GEMM4_WIDE:
         return 1;
     default:
@@ -812,14 +722,9 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
         *scratch = allocate(144 * WINDOW_ROWS_PAIRS(*p));
         packed = pack_depthwise(kind, weight, taps, p->out_c);
         return bits == 8 ? packed : pack_nibbles(packed, p->out_c * taps);
-    case CONV_PLANES:
     case DEPTHWISE_PLANES:
         *scratch = allocate(PLANES_SCRATCH(*p));
         return weight;
-    case DEPTHWISE_PIXEL4:
-        return pack_tap_pairs(weight, p->out_c, taps);
-    case DEPTHWISE_PIXEL8:
-        return pack_depthwise8(copy_of(weight, p->out_c * taps), p->out_c, taps);
     case DEPTHWISE8:
         *scratch = allocate(20 * ((taps + 3) / 4 * 4) + 2 * p->in_c + (bits == 8 ? 0 : places));
         packed = pack_depthwise8(copy_of(weight, p->out_c * taps), p->out_c, taps);
@@ -838,16 +743,13 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
     }
 }
 
-int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t any_kind, int wide, int32_t bits)
+int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wide, int32_t bits)
 {
-    const conv_kind_t kind = any_kind == DEPTHWISE_LEFT ? DEPTHWISE_WINDOW_ROWS : any_kind;
     const int is_rows = kind == DEPTHWISE_WINDOW_ROWS;
     const int has_multiple = kind == DEPTHWISE || kind == DEPTHWISE_TAP_FOURS || kind == DEPTHWISE_PLANES;
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
-    const int32_t any_in = extent(one_in(4) ? length() : between(1, 9), 33) * (any_kind == DEPTHWISE_WINDOW_ROWS ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES                  ? 1
-                             : any_in < least_channels(any_kind) ? least_channels(any_kind) - 1 + any_in
-                                                                  : any_in;
+    const int32_t any_in = extent(one_in(4) ? length() : between(1, 9), 33) * (is_rows && bits == 4 ? 4 : 1);
+    const int32_t group_in = any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in : any_in;
     const int32_t group_out = extent(one_in(4) ? length() : between(1, 9), 31);
     const int32_t multiple = has_multiple ? between(1, 3) : 1;
     const int32_t groups = kind <= CONV_GEMM4 && one_in(3) && !is_sweep() ? between(2, 4) : 1;
@@ -897,9 +799,6 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t any_kind, in
         p.in_x0 = (int16_t)between(-3, 3);
     }
     p.in_row_stride = p.in_w * p.in_c + between(0, 3);
-    if (kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_PIXEL8) {
-        MAKE_PIXEL(p);
-    }
     p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
     clamp_range_s16(&p.act_min, &p.act_max);
     multipliers = allocate(p.out_c * (int32_t)sizeof *multipliers);

@@ -7,14 +7,13 @@
 #include "harness.h"
 #include "pack.h"
 
-/* One of both variants is none. Outputs are blocks of so many. */
+/* One of both variants is none. */
 static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn ref,
-                           linear_kind_t kind, int32_t block)
+                           linear_kind_t kind)
 {
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     const int is_pairs = kind == LINEAR_PAIRS;
-    const int is_one = kind == LINEAR_ONE;
-    const int is_few = is_one || kind == LINEAR_FEW || kind == LINEAR_FEW_NARROW;
+    const int is_few = kind == LINEAR_FEW;
     const int is_signed = kind == LINEAR_SIGNED_SPLIT_FOURS;
     cortexm_linear_s8_t p;
     int32_t *multipliers;
@@ -26,11 +25,10 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     int32_t *bias;
     outputs_t o;
 
-    p.rows = is_one ? 1 : between(1, is_few ? 9 : 5);
+    p.rows = between(1, is_few ? 9 : 5);
     p.in_features = extent(one_in(8) ? between(1, 1100) : length(), 33);
-    p.out_features = is_one ? 1 : extent(is_few ? between(1, 9) : length(), 31);
-    p.out_features = (p.out_features + block - 1) / block * block;
-    if (kind == LINEAR_FEW_NARROW && p.in_features < 4) {
+    p.out_features = extent(is_few ? between(1, 9) : length(), 31);
+    if (is_few && p.in_features < 4) {
         p.in_features = 4;
     }
     multipliers = allocate(p.out_features * (int32_t)sizeof *multipliers);
@@ -69,7 +67,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
              : kind == LINEAR_GEMM8 ? pack_nibble_gemm_of(8, 16, weight, p.out_features, 1, p.in_features)
              : bits == 4            ? pack_nibble_fours(weight, p.out_features, 1, p.in_features)
                                     : pack_fours(weight, p.out_features, 1, p.in_features);
-    if (is_pairs || is_signed || kind == LINEAR_FEW_NARROW) {
+    if (is_pairs || is_signed || is_few) {
         make_narrow(NULL, 31, bias, p.out_features);
     }
     if (is_pairs) {
@@ -127,17 +125,12 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
 
 int linear_case(linear_fn variant, linear_fn ref, linear_kind_t kind)
 {
-    return any_linear_case(variant, NULL, ref, kind, 1);
-}
-
-int linear_in_blocks_case(linear_fn variant, linear_fn ref, linear_kind_t kind, int32_t block)
-{
-    return any_linear_case(variant, NULL, ref, kind, block);
+    return any_linear_case(variant, NULL, ref, kind);
 }
 
 int linear_w4_case(linear_w4_fn variant, linear_fn ref, linear_kind_t kind)
 {
-    return any_linear_case(NULL, variant, ref, kind, 1);
+    return any_linear_case(NULL, variant, ref, kind);
 }
 
 /* Where matrices of an operand lie: one after the other, or as heads, with the rows of all of a group side

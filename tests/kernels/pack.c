@@ -56,40 +56,6 @@ int8_t *pack_sixteens(const int8_t *weight, int32_t outputs, int32_t depth)
     return packed;
 }
 
-int8_t *pack_widened_pairs(const cortexm_conv_s8_t *p, const int8_t *weight)
-{
-    const int32_t depth = p->in_c / p->groups;
-    const int32_t taps = p->kernel_h * p->kernel_w;
-    const int32_t turns = depth == 1 ? (p->kernel_h + 1) / 2 * p->kernel_w : taps;
-    const int32_t row = depth == 1 ? 2 : depth + depth % 2;
-    int8_t *const packed = allocate(p->out_c * turns * row);
-    int8_t *to = packed;
-
-    for (int32_t o = 0; o < p->out_c; ++o) {
-        const int8_t *const from = weight + o * taps * depth;
-
-        for (int32_t i = 0; i < turns * row; ++i) {
-            const int32_t k = i % row;
-            const int32_t turn = i / row;
-
-            if (depth == 1) {
-                const int32_t y = turn / p->kernel_w * 2 + k;
-
-                *to++ = (int8_t)(y < p->kernel_h ? from[y * p->kernel_w + turn % p->kernel_w] : 0);
-            } else if (depth % 4 == 0) {
-                *to++ = from[turn * depth + k / 4 * 4 + k % 2 * 2 + k % 4 / 2];
-            } else if (depth % 2 == 0) {
-                *to++ = from[turn * depth + k];
-            } else {
-                *to++ = (int8_t)(k < depth - 1 ? from[turn * depth + k]
-                                 : k < depth   ? 0
-                                               : from[turn * depth + k - 1]);
-            }
-        }
-    }
-    return packed;
-}
-
 int8_t *pack_tiles(const cortexm_conv_s8_t *p, int8_t *weight)
 {
     const int32_t row = p->kernel_w * p->in_c;

@@ -8,9 +8,6 @@
 /* As sixteens. */
 int8_t *pack_sixteens(const int8_t *weight, int32_t outputs, int32_t depth);
 
-/* As widened_pairs there. */
-int8_t *pack_widened_pairs(const cortexm_conv_s8_t *p, const int8_t *weight);
-
 /* As gemm4 in plan/kernels/packing_mve.py, written the other way round: byte by byte. */
 int8_t *pack_gemm4(const int8_t *weight, int32_t channels, int32_t groups, int32_t depth);
 

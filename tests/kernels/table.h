@@ -369,8 +369,6 @@
     K(interleave_x16, v7m, interleave_x16_case)
 
 #define DSP_KERNELS(K)                                                                             \
-    K(conv2d_one_output_s8, dsp, conv_one_output_s8_case)                                          \
-    K(conv2d_widened_s8, dsp, conv_widened_s8_case)                                                \
     K(conv2d_planes_s8, dsp, conv_planes_s8_case)                                                  \
     K(conv2d_columns_s8, dsp, conv_columns_s8_case)                                                \
     K(conv2d_fours_s8, dsp, conv_signed_split_fours_s8_case)                                       \
@@ -378,19 +376,15 @@
     K(conv2d_s8, dsp, conv_twos_s8_case)                                                           \
     K(conv2d_s8w4, dsp, conv_twos_s8w4_case)                                                       \
     K(depthwise_conv2d_pixel_s8, dsp, depthwise_pixel4_s8_case)                                    \
-    K(depthwise_conv2d_pixel_s16, dsp, depthwise_pixel4_s16_case)                                  \
     K(depthwise_ring_s8, dsp, ring_tap_pairs_s8_case)                                              \
     K(depthwise_conv2d_s8, dsp, depthwise_window_rows_s8_case)                                     \
-    K(depthwise_conv2d_left_s8, dsp, depthwise_left_s8_case)                                       \
     K(depthwise_conv2d_s8w4, dsp, depthwise_window_rows_s8w4_case)                                 \
     K(depthwise_conv2d_planes_s8, dsp, depthwise_planes_s8_case)                                   \
     K(transpose_conv2d_s8, dsp, transpose_pairs_s8_case)                                           \
     K(transpose_conv2d_s8w4, dsp, transpose_pairs_s8w4_case)                                       \
-    K(conv2d_planes_s16, dsp, conv_planes_s16_case)                                                \
     K(conv2d_s16, dsp, conv_twos_s16_case)                                                         \
     K(conv2d_s16w4, dsp, conv_twos_s16w4_case)                                                     \
     K(depthwise_conv2d_s16, dsp, depthwise_window_rows_s16_case)                                   \
-    K(depthwise_conv2d_left_s16, dsp, depthwise_left_s16_case)                                     \
     K(depthwise_conv2d_s16w4, dsp, depthwise_window_rows_s16w4_case)                               \
     K(depthwise_conv2d_planes_s16, dsp, depthwise_planes_s16_case)                                 \
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
@@ -407,8 +401,7 @@
     K(conv2d_planes_1x1_f32, dsp, conv2d_planes_1x1_f32_case)                                      \
     K(conv2d_row_f32, dsp, conv2d_row_beside_f32_case)                                             \
     K(conv2d_f32, dsp, conv2d_beside_f32_case)                                                     \
-    K(linear_few_s8, dsp, linear_few_narrow_s8_case)                                               \
-    K(linear_symmetric_fours_s8, dsp, linear_in_fours_s8_case)                                     \
+    K(linear_few_s8, dsp, linear_few_s8_case)                                                      \
     K(linear_symmetric_s8, dsp, linear_signed_split_fours_s8_case)                                 \
     K(linear_s8, dsp, linear_pairs_s8_case)                                                        \
     K(linear_s8w4, dsp, linear_pairs_s8w4_case)                                                    \
@@ -462,35 +455,26 @@
     K(log_mel_s16s16, dsp, log_mel_s16s16_case)
 
 #define MVE_KERNELS(K)                                                                             \
-    K(conv2d_planes_s8, mve, conv_planes_s8_case)                                                  \
     K(conv2d_tiles_s8, mve, conv_tiles_s8_case)                                                    \
     K(conv2d_gathered_s8, mve, conv_gathered_s8_case)                                              \
-    K(conv2d_folded_s8, mve, conv_folded_s8_case)                                                  \
     K(conv2d_direct_s8, mve, conv_direct_s8_case)                                                  \
-    K(conv2d_few_from_16_s8, mve, conv_few_from_16_s8_case)                                        \
     K(conv2d_few_s8, mve, conv_few_s8_case)                                                        \
     K(conv2d_few_unclamped_s8, mve, conv_few_unclamped_s8_case)                                    \
     K(conv2d_plain_s8, mve, conv_plain_s8_case)                                                    \
     K(conv2d_s8, mve, conv_gemm4_s8_case)                                                          \
     K(conv2d_s8w4, mve, conv_gemm4_s8w4_case)                                                      \
     K(depthwise_conv2d_pixel_s8, mve, depthwise_pixel8_s8_case)                                    \
-    K(depthwise_conv2d_pixel_s16, mve, depthwise_pixel8_s16_case)                                  \
     K(depthwise_ring_s8, mve, ring_right_s8_case)                                                  \
     K(depthwise_conv2d_few_s8, mve, depthwise_few_s8_case)                                         \
     K(depthwise_conv2d_pairs_s8, mve, depthwise_pairs_s8_case)                                     \
-    K(depthwise_conv2d_3x3_relu_from_16_s8, mve, depthwise16_relu_from_16_s8_case)                 \
     K(depthwise_conv2d_3x3_relu_s8, mve, depthwise16_relu_s8_case)                                 \
     K(depthwise_conv2d_3x3_s8, mve, depthwise16_s8_case)                                           \
-    K(depthwise_conv2d_blocks_s8, mve, depthwise_blocks_s8_case)                                   \
-    K(depthwise_conv2d_several_s8, mve, depthwise_several_s8_case)                                 \
     K(depthwise_conv2d_s8, mve, depthwise8_s8_case)                                                \
     K(depthwise_conv2d_s8w4, mve, depthwise8_s8w4_case)                                            \
     K(transpose_conv2d_s8, mve, transpose_gemm4_s8_case)                                           \
     K(transpose_conv2d_s8w4, mve, transpose_gemm4_s8w4_case)                                       \
-    K(conv2d_planes_s16, mve, conv_planes_s16_case)                                                \
     K(conv2d_s16, mve, conv_gemm4_s16_case)                                                        \
     K(conv2d_s16w4, mve, conv_gemm4_s16w4_case)                                                    \
-    K(depthwise_conv2d_planes_s16, mve, depthwise_planes_s16_case)                                 \
     K(depthwise_conv2d_s16, mve, depthwise8_s16_case)                                              \
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
@@ -538,9 +522,6 @@
     K(conv2d_row_f32, mve, conv2d_row_f32_case)                                                    \
     K(conv2d_narrow_f32, mve, conv2d_narrow_f32_case)                                              \
     K(conv2d_f32, mve, conv2d_eights_f32_case)                                                     \
-    K(linear_one_s8, mve, linear_one_s8_case)                                                      \
-    K(linear_few_s8, mve, linear_few_s8_case)                                                      \
-    K(linear_eights_s8, mve, linear_in_eights_s8_case)                                             \
     K(linear_s8, mve, linear_gemm8_s8_case)                                                        \
     K(linear_s8w4, mve, linear_gemm8_s8w4_case)                                                    \
     K(batch_matmul_s8, mve, batch_matmul_sums_s8_case)                                             \

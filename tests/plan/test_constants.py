@@ -45,8 +45,7 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
     What does grow is a byte per channel where DSP kernels take an odd number of inputs in twos,
     or two where conv2d_s8_dsp has two left of fours (conv2d_symmetric fills them up), up to eight where
     conv2d_s8_mve has half a vector of inputs or more, or twelve for a quarter behind three, a channel
-    where it takes an odd number in twos, and depthwise channels filled up to eights for MVE. conv2d_widened
-    takes an odd number of channels at each tap in twos: of three, a third.
+    where it takes an odd number in twos, and depthwise channels filled up to eights for MVE.
     With 4 bits it is half as much, but inputs come in fours, and those of channels that are left in eights.
     """
     in_twos = depth % 2 * channels
@@ -65,7 +64,6 @@ def allowed(pack: str, channels: int, depth: int, left: int) -> int:
         "signed_split_fours": -depth % 4 * channels + channels % 2 * (depth + 3),
         "signed_split_twos": -depth % 4 * channels + channels % 2 * (depth + 3),
         "depthwise16": 0,
-        "widened_pairs": depth // 3 * channels,
         "depthwise8": -channels % 8 * depth,
         "tap_pairs": depth % 2 * channels + -channels % 4 * (depth + depth % 2),
         "nibble_gemm4": max(0, 16 - depth) + left * 8 + filled,

@@ -89,20 +89,3 @@ def test_one_channel_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joined, "_has_its_windows", lambda *_: False)
     with pytest.raises(CortexMError, match="would not compute the products"):
         check_plan(plan)
-
-
-def test_windows_apart_are_dense_in_short_rows(tmp_path: Path) -> None:
-    """With DSP instructions, where one channel at a time is no better."""
-    m4 = Target.parse("cortex-m4")
-
-    def graph_of(side: int) -> Graph:
-        net = Net("apart", 6)
-        outs = []
-        for channels, kernel, stride in ((3, (3, 3), 2), (2, (3, 3), 2), (3, (2, 2), 3)):
-            x = net.input((1, channels, side, side))
-            outs.append(net.conv(x, channels, kernel, (stride, stride), depthwise=True))
-        return net.finish(*outs)
-
-    assert all(name.startswith("conv2d") for name in taken(check_plan(make_plan(graph_of(16), m4))))
-    assert "depthwise_conv2d_planes" in taken(check_plan(make_plan(graph_of(64), m4)))
-    assert_same_bytes(graph_of(16), m4, tmp_path, seed=4)

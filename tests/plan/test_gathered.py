@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
@@ -14,9 +13,7 @@ from cortexm_tools.ir import Graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.gathered import check_gathered
-from cortexm_tools.plan.check.joined import check_joined
 from cortexm_tools.plan.kernels import gathered
-from cortexm_tools.plan.lower.neighbours import join_windows
 from cortexm_tools.plan.search import gathers as decision
 from cortexm_tools.plan.search import less_scratch
 from cortexm_tools.plan.search.gathers import copying, is_worth_its_code
@@ -44,8 +41,6 @@ LAYERS = (
     (2, 2, 3, (8, 11), (5, 1), 1, 2),
     (1, 1, 5, (12, 12), (5, 1), 1, 1),
     (1, 5, 7, (15, 13), (3, 3), 1, 3),
-    (1, 3, 8, (12, 12), (1, 5), 1, 1),
-    (1, 1, 5, (12, 12), (7, 7), 1, 1),
     (8, 1, 4, (7, 12), (3, 3), 1, 1),
     (1, 1, 5, (5, 12), (4, 3), 1, 2),
     (3, 4, 1, (8, 8), (3, 3), 1, 1),
@@ -55,8 +50,7 @@ LAYERS = (
     (1, 48, 3, (6, 7), (3, 1), 1, 3),
     (1, 33, 1, (6, 10), (2, 3), 1, 1),
 )
-DIRECT = [False] * 17 + [True] * 6  # of these, the others gather, …
-FOLDED = [False] * 13 + [True] * 4 + [False] * 6  # … four and four pixels
+DIRECT = [False] * 15 + [True] * 6  # of these; the others gather
 
 
 def graph_of(relu: bool = False) -> Graph:
@@ -106,7 +100,6 @@ def test_gathered_windows_give_the_same_bytes(relu: bool, tmp_path: Path) -> Non
     assert gathers(plan) == [True] * len(LAYERS)
     in_order = make_plan(graph, M55, bands=False)
     assert takes(in_order, gathered.DIRECT) == DIRECT
-    assert takes(in_order, gathered.FOLDED) == FOLDED
     assert_same_bytes(graph, M55, tmp_path, seed=2)
 
 
@@ -118,11 +111,9 @@ def test_other_cores_and_plans_for_size_do_not_gather() -> None:
 
 def test_what_fits() -> None:
     for symbol in gathered.SYMBOLS:
-        columns = {name: 12 if symbol == gathered.FOLDED else 8 for name in ("in_w", "out_w")}
-        assert gathered.fits(symbol, conv_fields(2, 8, 1, **columns))
-        assert not gathered.fits(symbol, conv_fields(2, 9, 1, **columns))
-        far = columns | {"out_pixel_stride": 9363}
-        assert not gathered.fits(symbol, conv_fields(1, 1, 9, **far))
+        assert gathered.fits(symbol, conv_fields(2, 8, 1))
+        assert not gathered.fits(symbol, conv_fields(2, 9, 1))
+        assert not gathered.fits(symbol, conv_fields(1, 1, 9, out_pixel_stride=9363))
         large = {"in_h": 96, "in_w": 96, "out_h": 96, "out_w": 96}
         assert not gathered.fits(symbol, conv_fields(1, 1, 8, **large))
     # From a window's first input to that three rows below, and six pixels further on: 3 * 3 * columns + 24.
@@ -130,47 +121,10 @@ def test_what_fits() -> None:
     assert not gathered.fits(gathered.GATHERED, conv_fields(1, 3, 1, dilation_h=3, out_w=24))
     # Fifteen inputs of a row have a vector of their own.
     assert gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, dilation_h=3, out_w=24))
-    # Four and four pixels are for rows that leave four, and three pixels further on.
-    assert not gathered.fits(gathered.FOLDED, conv_fields(1, 5, 1))
-    assert not gathered.fits(gathered.FOLDED, conv_fields(1, 5, 1, out_w=14))
-    wide = {"dilation_h": 3, "kernel_w": 5, "out_w": 12}
-    assert gathered.fits(gathered.FOLDED, conv_fields(1, 5, 1, **wide))
-    assert not gathered.fits(gathered.GATHERED, conv_fields(1, 5, 1, **wide))
     # Columns apart are in no piece, rows apart may be.
     assert gathered.fits(gathered.DIRECT, conv_fields(1, 5, 1, dilation_h=3, out_w=16))
     assert not gathered.fits(gathered.DIRECT, conv_fields(1, 5, 1, dilation_w=2))
     assert gathered.fits(gathered.DIRECT, conv_fields(1, 5, 1, kernel_w=1, dilation_w=2))
-
-
-def test_windows_of_a_column_are_computed_in_one_row() -> None:
-    """Fewer pixels are left of eights, with less scratch; no rows apart, and no columns that are left out."""
-    column = conv_fields(1, 3, 5, kernel_w=1, in_x0=0, in_w=12, out_w=12, dilation_h=2, in_y0=-2)
-    row = gathered.in_one_row(gathered.GATHERED, column)
-    assert (row["out_h"], row["out_w"], row["in_x0"], row["dilation_w"]) == (1, 96, -24, 24)
-    assert gathered.scratch_gathered(column | row) < gathered.scratch_gathered(column)
-    assert 4 * gathered.instructions(gathered.GATHERED, column | row) < 3.2 * gathered.instructions(
-        gathered.GATHERED, column
-    )
-    assert not gathered.in_one_row(gathered.DIRECT, column)
-    alone = {"in_w": 1, "out_w": 1}
-    for change in ({"stride_h": 2}, {"out_w": 11}, {"in_x0": -1}, {"kernel_w": 3}, alone):
-        assert not gathered.in_one_row(gathered.GATHERED, column | change)
-
-
-def test_neighbours_share_what_is_gathered() -> None:
-    """As many pixels as a vector has room for, without more chunks: fewer loads that gather."""
-    for kernel, symbol, count in (((7, 7), gathered.FOLDED, 3), ((5, 1), gathered.GATHERED, 2)):
-        weight = np.ones((5, *kernel, 1), np.int8)
-        sides = dict(zip(("kernel_h", "kernel_w"), kernel, strict=True))
-        places = {"in_y0": -(kernel[0] // 2), "in_x0": -(kernel[1] // 2)}
-        images = dict.fromkeys(("in_h", "in_w", "out_h", "out_w"), 12)
-        fields = conv_fields(1, 1, 5, **images, **sides, **places)
-        joined = join_windows(symbol, weight, fields)
-        assert joined is not None and joined.count == count
-        assert join_windows(symbol, weight, fields | {"groups": 5}) is None
-        assert join_windows(symbol, np.ones((17, *kernel, 1), np.int8), fields) is None
-    few = conv_fields(1, 4, 4)  # sixteen inputs of a row leave no room
-    assert join_windows(gathered.GATHERED, np.ones((4, 3, 3, 4), np.int8), few) is None
 
 
 def test_an_image_that_is_read_itself_takes_no_scratch() -> None:
@@ -254,29 +208,6 @@ def test_what_is_left_must_be_worth_the_code() -> None:
 
 
 @pytest.mark.usefixtures("always")
-@pytest.mark.parametrize("size, in_c, out_c, together", [((9, 5), 3, 7, 1), ((12, 12), 1, 5, 2)])
-def test_check_finds_rows_that_are_not_one(
-    size: tuple[int, int], in_c: int, out_c: int, together: int
-) -> None:
-    """Whether pixels are alone, or two of a row are one of more channels."""
-    net = Net("column", 7)
-    x = net.conv(net.input((1, in_c, *size)), out_c, (3, 1), padding=(1, 0, 1, 0))
-    plan = make_plan(net.finish(x), M55)
-    (step,) = plan.steps
-    (call,) = step.calls
-    check_joined(plan, step)
-    row = size[1] // together
-    pixels = size[0] * row
-    wanted = {"out_h": 1, "out_w": pixels, "in_c": together * in_c, "out_c": together * out_c}
-    assert wanted.items() <= call.int_fields.items()
-    far = (("in_x0", 1 - row), ("dilation_w", row + 1), ("out_w", pixels - 5), ("in_w", pixels - 1))
-    for name, value in far:
-        fields = tuple((k, value if k == name else v) for k, v in call.fields)
-        with pytest.raises(CortexMError, match="would not compute the products of the model"):
-            check_joined(plan, replace(step, calls=(replace(call, fields=fields),)))
-
-
-@pytest.mark.usefixtures("always")
 def test_loads_that_gather_take_time() -> None:
     # For an output alone the loads that gather take more time than they save, but those of two inputs.
     for in_c, is_worth_it in ((7, False), (8, True)):
@@ -297,10 +228,6 @@ def test_check_finds_far_inputs_and_little_scratch() -> None:
             far = (("out_pixel_stride", 9363),)
             if call.int_fields["kernel_w"] > 1:
                 far += (("dilation_w", 2),)
-        if call.kernel.symbol == gathered.FOLDED:
-            fields = tuple((k, v + 1 if k == "out_w" else v) for k, v in call.fields)
-            with pytest.raises(CortexMError, match="rows are no fours"):
-                check_gathered(plan, replace(step, calls=(replace(call, fields=fields),)))
         for name, value in far:
             fields = tuple((k, value if k == name else v) for k, v in call.fields)
             with pytest.raises(CortexMError, match=f"too large for {call.kernel.symbol}"):

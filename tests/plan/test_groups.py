@@ -10,7 +10,6 @@ import pytest
 
 from cortexm_tools.ir import Array, Graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.kernels import widened
 from cortexm_tools.plan.lower.groups import FEW_ZEROS, groups_to_join, with_zeros
 from cortexm_tools.target import Target
 
@@ -69,10 +68,7 @@ def test_zeros_must_save_instructions() -> None:
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0"])
-def test_joined_groups_give_the_same_bytes(
-    cpu: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(widened, "pays", lambda *_: False)  # it takes groups as they are
+def test_joined_groups_give_the_same_bytes(cpu: str, tmp_path: Path) -> None:
     graph = grouped()
     target = Target.parse(cpu)
     calls = [call for step in make_plan(graph, target).steps for call in step.calls]

@@ -4,7 +4,6 @@ bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,19 +17,11 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.joined import check_joined
-from cortexm_tools.plan.lower.context import Lowerings
-from cortexm_tools.plan.lower.neighbours import (
-    SQUARES,
-    in_3x3,
-    join_columns,
-    join_dense,
-    join_neighbours,
-)
-from cortexm_tools.plan.search.whole import WholeCalls
+from cortexm_tools.plan.lower.neighbours import join_neighbours
 from cortexm_tools.plan.types import Plan
 from cortexm_tools.target import Optimize, Target
 
-from tests.support.batches import Job, assert_same_bytes, run_jobs
+from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net
 from tests.support.ownership import replay
 from tests.support.random_graphs import random_inputs
@@ -54,53 +45,12 @@ LAYERS = (
     (1, 2, (11, 7), (4, 3), (3, 2), (2, 0, 1, 2), (1, 2)),
 )
 
-_Pair = tuple[int, int]
-_Layer = tuple[int, _Pair, _Pair, _Pair, tuple[int, int, int, int], _Pair]
-
-# Of depthwise convolutions whose windows are smaller than 3x3: channels, and the same.
-SMALL = (
-    (8, (12, 12), (3, 1), (1, 1), (1, 0, 1, 0), (1, 1)),
-    (5, (9, 11), (2, 2), (1, 1), (0, 0, 1, 1), (1, 1)),
-    (4, (20, 16), (1, 1), (1, 1), (0, 0, 0, 0), (1, 1)),
-    (12, (1, 30), (1, 3), (1, 1), (0, 1, 0, 1), (1, 1)),
-    (6, (30, 1), (3, 1), (1, 1), (1, 0, 1, 0), (1, 1)),
-    (8, (13, 12), (2, 3), (2, 1), (0, 1, 1, 1), (1, 1)),
-    (8, (12, 12), (2, 2), (1, 1), (1, 1, 1, 1), (2, 2)),
-    (16, (20, 12), (1, 2), (3, 1), (0, 0, 0, 2), (1, 2)),
-)
-
-
-# The same of layers that see a part of the pixels alone: search/samples.py.
-SAMPLED = (
-    (6, (17, 14), (3, 3), (2, 2), (2, 2, 2, 2), (2, 2)),
-    (8, (19, 15), (2, 3), (3, 2), (1, 1, 4, 3), (3, 2)),
-)
-
-
-# The same of few channels, which are computed on the halves of their images: search/halves.py.
-HALVED = (
-    (3, (16, 13), (3, 3), (1, 1), (0, 1, 2, 1), (1, 1)),
-    (2, (25, 6), (3, 3), (1, 1), (2, 0, 0, 1), (1, 1)),
-)
-
 
 def peak(net: Net) -> int:
     """A layer that takes most memory, so that others have room for what they make larger."""
     large = net.pad(net.input((1, 1, 1, 1)), (0, 0, 0, 0), (0, 0, 127, 255), 3)
     window = Window((128, 256), (1, 1), (0, 0, 0, 0))
     return net.add(ops.MaxPool2d(window, *DType.S8.limits), [large], (1, 1, 1, 1))
-
-
-def small_of(
-    of: DType = DType.S8, *, may_grow: bool = True, layers: Sequence[_Layer] = SMALL
-) -> Graph:
-    net = Net("small", 11)
-    outs = [peak(net)] if may_grow else []
-    for channels, size, kernel, stride, padding, dilation in layers:
-        x = net.input((1, channels, *size), of)
-        its = (kernel, stride, padding)
-        outs.append(net.conv(x, channels, *its, depthwise=True, dilation=dilation))
-    return net.finish(*outs)
 
 
 def graph_of(of: DType = DType.S8, *, may_grow: bool = True) -> Graph:
@@ -145,13 +95,7 @@ def test_pixels_of_one_column_are_pixels_of_more_channels() -> None:
     joined = join_neighbours(target, weight, fields_of(16, 1), wide=False)
     assert joined is not None
     assert joined.weight.shape == (2 * joined.count, 1, 1, 8 * joined.count)
-    # Of all rows, where these are few.
-    assert joined.fields["in_w"] * joined.count == 16 * 16 and "kernel_w" not in joined.fields
-    assert joined.fields["in_h"] == joined.fields["out_h"] == 1
-    high = fields_of(16, 1) | {"in_h": 40, "out_h": 40}
-    for other, rows in ((high, True), (fields_of(16, 1), False)):
-        joined = join_neighbours(target, weight, other, wide=False, rows=rows)
-        assert joined is not None and joined.fields["in_w"] * joined.count == 16
+    assert joined.fields["in_w"] * joined.count == 16 and "kernel_w" not in joined.fields
 
 
 def test_a_whole_row_needs_no_padding() -> None:
@@ -303,97 +247,6 @@ def test_other_rows_are_refused() -> None:
             check_joined(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
-@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
-def test_few_channels_by_themselves_are_computed_together(cpu: str, tmp_path: Path) -> None:
-    net = Net("few", 9)
-    outs = []
-    for channels, kernel, stride, padding in (
-        (3, (1, 1), (1, 1), (0, 0, 0, 0)),
-        (2, (3, 1), (1, 2), (1, 0, 1, 0)),
-        (3, (1, 2), (2, 1), (0, 0, 0, 1)),
-    ):
-        x = net.input((1, channels, 9, 8))
-        outs.append(net.conv(x, channels, kernel, stride, padding, depthwise=True))
-    if cpu == "cortex-m55":
-        for channels, size, kernel in (
-            (2, (7, 8), (3, 3)),
-            (3, (6, 5), (3, 3)),
-            (2, (9, 12), (5, 4)),
-        ):
-            x, padding = net.input((1, channels, *size), DType.S16), (1, 2, 2, kernel[1] - 3)
-            outs.append(net.conv(x, channels, kernel, padding=padding, depthwise=True))
-    graph, target = net.finish(*outs), Target.parse(cpu)
-    plan = make_plan(graph, target)
-    calls = [call for step in plan.steps for call in step.calls]
-    assert {call.kernel.serves for call in calls} == {"conv2d"}
-    assert refused(plan) >= len(outs)
-    assert_same_bytes(graph, target, tmp_path, seed=2)
-
-
-def test_few_channels_of_int16_are_dense_where_rows_cost_more() -> None:
-    weight = np.arange(1, 19, dtype=np.int8).reshape(1, 3, 3, 2)
-    fields = fields_of(8, 3, padding=1) | {"kernel_h": 3, "in_y0": -1, "in_c": 2, "out_c": 2}
-    m55 = Target.parse("cortex-m55")
-    joined = join_dense(m55, weight, fields)
-    assert joined is not None and joined.count == 8
-    assert np.count_nonzero(joined.weight) == (8 + 2 * 7) * 3 * 2  # columns outside have none
-    assert join_dense(Target.parse("cortex-m4"), weight, fields) is None
-    for other in ({"out_c": 4}, {"in_h": 64, "out_h": 64, "in_w": 64, "out_w": 64}, {"out_w": 1}):
-        assert join_dense(m55, weight, fields | other) is None
-
-
-def test_depthwise_windows_of_one_column_have_the_channels_of_neighbours() -> None:
-    weight = np.arange(1, 28, dtype=np.int8).reshape(1, 9, 1, 3)
-    fields = fields_of(12, 1) | {"kernel_h": 9, "in_y0": -4, "in_c": 3, "out_c": 3}
-    for cpu, count in (("cortex-m55", 12), ("cortex-m4", 12)):
-        joined = join_columns(Target.parse(cpu), weight, fields, wide=False)
-        assert joined is not None and joined.count == count
-        assert (joined.weight.reshape(9, count, 3) == weight.reshape(9, 1, 3)).all()
-        assert joined.fields["in_c"] == joined.fields["out_pixel_stride"] == 3 * count
-        assert joined.fields["in_w"] == joined.fields["out_w"] == 12 // count
-        for other in ({"in_x0": -1}, {"stride_w": 2}, {"out_w": 11}, {"out_c": 6}):
-            assert join_columns(Target.parse(cpu), weight, fields | other, wide=False) is None
-    # Twelve channels are fours, but pixels share no table of taps where most have some outside the image.
-    twelve, its = np.tile(weight, 4), fields | {"in_c": 12, "out_c": 12}
-    few = join_columns(Target.parse("cortex-m4"), twelve, its, wide=False)
-    assert few is not None and few.count == 4
-    high = its | {"in_h": 200, "out_h": 192, "in_y0": 0}
-    assert join_columns(Target.parse("cortex-m4"), twelve, high, wide=False) is None
-    # MVE's kernels of int16 have no estimate.
-    assert join_columns(Target.parse("cortex-m55"), weight, fields, wide=True) is None
-
-
-@pytest.mark.parametrize(
-    ("cpu", "of"), [("cortex-m55", DType.S8), ("cortex-m4", DType.S8), ("cortex-m4", DType.S16)]
-)
-def test_columns_of_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
-    net = Net("columns", 5)
-    outs = []
-    for channels, width, kernel, stride, dilation in (
-        (3, 12, 3, 1, 1),
-        (3, 8, 9, 1, 1),
-        (5, 16, 5, 2, 1),
-        (9, 8, 3, 1, 2),
-        (13, 12, 4, 1, 1),
-        (17, 8, 4, 3, 1),
-    ):
-        x = net.input((1, channels, 14, width), of)
-        padding = (kernel // 2, 0, kernel // 2, 0)
-        step, gap = (stride, 1), (dilation, 1)
-        outs.append(net.conv(x, channels, (kernel, 1), step, padding, depthwise=True, dilation=gap))
-    graph, target = net.finish(*outs), Target.parse(cpu)
-    calls = [call for step in make_plan(graph, target).steps for call in step.calls if call.macs]
-    wanted = [graph.tensors[op.outputs[0]].shape[3] for op in graph.ops]
-    joined = [call.int_fields["out_w"] < width for call, width in zip(calls, wanted, strict=True)]
-    assert sum(joined) >= (5 if of is DType.S8 else 4)  # and those whose sums have 64 bits are not
-    inputs = random_inputs(graph, 3)
-    got = run_jobs([Job(GraphProgram("columns", b"", made=graph), [inputs])], target, tmp_path)[0][
-        0
-    ]
-    for a, b in zip(got, run_graph(graph, inputs), strict=True):
-        assert (a == b).all()
-
-
 def test_parts_of_a_concatenation_stay_where_they_are() -> None:
     net = Net("parts", 3)
     x = net.input((1, 8, 8, 8))
@@ -410,89 +263,3 @@ def test_a_plan_for_size_has_the_weights_alone() -> None:
         for optimize in (Optimize.BALANCED, Optimize.SIZE)
     )
     assert plain < joined
-
-
-@pytest.mark.parametrize("of", [DType.S8, DType.S16])
-def test_small_windows_of_channels_are_3x3(of: DType, tmp_path: Path) -> None:
-    layers, target = (*SMALL, *SAMPLED, *HALVED), Target.parse("cortex-m4")
-    graph = small_of(of, layers=layers)
-    plan = make_plan(graph, target)
-    copies = sum(isinstance(op.attrs, ops.Slice) for op in plan.graph.ops)
-    assert copies >= (4 * len(HALVED) + len(SAMPLED) if of is DType.S8 else 4 + 1)
-    calls = [
-        call
-        for step in plan.steps
-        for call in step.calls
-        if call.kernel.op in ("depthwise_conv2d", "depthwise_conv2d_left")
-    ]
-    assert len(calls) >= (8 if of is DType.S8 else 4)  # and sums of 64 bits have another kernel
-    assert {(call.int_fields["kernel_h"], call.int_fields["kernel_w"]) for call in calls} == {
-        (3, 3)
-    }
-    random = np.random.default_rng(3)
-    inputs = []
-    for index in graph.inputs:
-        x = graph.tensors[index]
-        low, high = x.dtype.limits
-        inputs.append(random.integers(low, high + 1, x.shape).astype(x.dtype.numpy))
-    got = run_jobs([Job(GraphProgram("small", b"", made=graph), [inputs])], target, tmp_path)[0][0]
-    for a, b in zip(got, run_graph(graph, inputs), strict=True):
-        assert (a == b).all()
-
-
-def test_small_windows_are_in_the_middle_where_that_pays() -> None:
-    weight = np.arange(1, 25, dtype=np.int8).reshape(1, 3, 1, 8)
-    fields = fields_of(12, 1) | {"kernel_h": 3, "in_y0": -1, "in_c": 8, "out_c": 8}
-    fields |= {"act_min": -128, "act_max": 127}
-    m4 = Target.parse("cortex-m4")
-    joined = in_3x3(m4, weight, fields, wide=False)
-    assert joined is not None and joined.count == 1
-    assert (joined.weight[:, :, 1:2] == weight).all()
-    assert np.count_nonzero(joined.weight) == weight.size
-    assert (joined.fields["in_y0"], joined.fields["in_x0"]) == (-1, -1)
-    others = (
-        {"in_c": 3, "out_c": 3},
-        {"out_c": 16},
-        {"stride_w": 3},
-        {"out_h": 1, "out_w": 1},
-        {"out_w": 400, "in_w": 400},  # rows of so many columns need memory
-    )
-    for other in others:
-        changed = fields | other
-        assert in_3x3(m4, weight[..., : changed["in_c"]], changed, wide=False) is None
-    for cpu in ("cortex-m55", "cortex-m3"):
-        assert in_3x3(Target.parse(cpu), weight, fields, wide=False) is None
-
-
-def test_other_small_windows_are_refused() -> None:
-    plan = make_plan(small_of(), Target.parse("cortex-m4"))
-    for step in plan.steps:
-        call = step.calls[0]
-        if not isinstance(step.op.attrs, ops.DepthwiseConv2d):
-            continue
-        for name in ("in_y0", "in_x0", "stride_h", "stride_w", "kernel_w"):
-            fields = tuple((key, value + 1 if key == name else value) for key, value in call.fields)  # type: ignore[operator]
-            with pytest.raises(CortexMError, match="would not compute the products of the model"):
-                check_joined(plan, replace(step, calls=(replace(call, fields=fields),)))
-    assert refused(plan) >= 2 * len(SMALL)  # weights and biases of each
-
-
-def test_small_windows_make_no_arena_larger(monkeypatch: pytest.MonkeyPatch) -> None:
-    m4, graph = Target.parse("cortex-m4"), small_of(may_grow=False)
-    plan = make_plan(graph, m4)
-    kernels = [call.kernel.op for step in plan.steps for call in step.calls]
-    assert 0 < kernels.count("depthwise_conv2d") < len(kernels)
-    monkeypatch.setattr("cortexm_tools.plan.lower.conv_layers.in_3x3", lambda *_: None)
-    assert plan.arenas[0].size <= make_plan(graph, m4).arenas[0].size
-
-
-def test_one_layer_does_without_alone() -> None:
-    m4, graph = Target.parse("cortex-m4"), small_of()
-    lowerings = Lowerings(graph, m4)
-    plain = WholeCalls(graph, lowerings)
-    number = next(n for n, op in enumerate(graph.ops) if SQUARES in plain.others(op))
-    spare = frozenset({(graph.ops[number].outputs[0], SQUARES)})
-    for n, (with_it, without) in enumerate(
-        zip(plain.calls, WholeCalls(graph, lowerings, spare=spare).calls, strict=True)
-    ):
-        assert (with_it != without) == (n == number)

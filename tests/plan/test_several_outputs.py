@@ -19,6 +19,8 @@ from cortexm_tools.target import Target
 from tests.support.batches import assert_same_bytes
 from tests.support.graphs import Net
 
+M4 = Target.parse("cortex-m4")
+
 # Channels, outputs of each, rows and columns, kernel, stride, dilation.
 LAYERS = (
     (2, 2, (8, 8), (3, 3), 1, 1),
@@ -46,45 +48,30 @@ def taken(plan: Plan) -> list[str]:
     return [call.kernel.op for step in plan.steps for call in step.calls]
 
 
-@pytest.mark.parametrize(
-    ("cpu", "of", "op"),
-    [
-        ("cortex-m55", DType.S8, "depthwise_conv2d_several"),
-        ("cortex-m55", DType.S16, "depthwise_conv2d_planes"),
-        ("cortex-m4", DType.S8, "depthwise_conv2d_planes"),
-        ("cortex-m4", DType.S16, "depthwise_conv2d_planes"),
-    ],
-)
+@pytest.mark.parametrize("of", [DType.S8, DType.S16])
 def test_copies_give_the_same_bytes(
-    cpu: str, of: DType, op: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    of: DType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         less_scratch, "_without_growth", lambda choose, limit: choose(frozenset(), limit)
     )
     monkeypatch.setattr(planes, "_SHARE_DSP", 9.0)
-    monkeypatch.setattr(planes, "_SHARE_MVE", 9.0)
-    for others in ("_are_few", "_are_pairs"):
-        monkeypatch.setattr(planes, others, lambda facts: False)
-    graph, target = graph_of(of), Target.parse(cpu)
-    assert taken(check_plan(make_plan(graph, target))) == [op] * len(LAYERS)
-    assert_same_bytes(graph, target, tmp_path, seed=2)
+    graph = graph_of(of)
+    assert taken(check_plan(make_plan(graph, M4))) == ["depthwise_conv2d_planes"] * len(LAYERS)
+    assert_same_bytes(graph, M4, tmp_path, seed=2)
 
 
-@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
-def test_an_arena_does_not_grow(cpu: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_arena_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two layers that would copy the image, the one beside which there is room does."""
     net = Net("room", 3)
     x = net.conv(net.input((1, 3, 16, 16)), 9, (5, 5), padding=(2, 2, 2, 2), depthwise=True)
     y = net.pool(x, (3, 3), largest=True)
     graph = net.finish(net.conv(y, 18, (5, 5), padding=(2, 2, 2, 2), depthwise=True))
-    target = Target.parse(cpu)
-    monkeypatch.setattr(planes, "_are_pairs", lambda facts: False)
-    plan = make_plan(graph, target)
+    plan = make_plan(graph, M4)
     first, *_, last = taken(plan)
-    assert first == "depthwise_conv2d" and last.startswith("depthwise_conv2d_")
-    for share in ("_SHARE_BLOCKS", "_MOST_SHARE_BLOCKS", "_SHARE_DSP"):
-        monkeypatch.setattr(planes, share, 0.0)
-    least = make_plan(graph, target)
+    assert first == "depthwise_conv2d" and last == "depthwise_conv2d_planes"
+    monkeypatch.setattr(planes, "_SHARE_DSP", 0.0)
+    least = make_plan(graph, M4)
     assert taken(least)[-1] == "depthwise_conv2d" and plan.arena_size == least.arena_size
 
 
@@ -94,7 +81,7 @@ def test_a_result_does_not_lie_over_the_operand() -> None:
     x = net.activation(net.input((1, 2, 12, 12)))
     deep = net.conv(x, 4, (5, 5), padding=(2, 2, 2, 2), depthwise=True)
     large = net.pad(net.input((1, 1, 1, 1)), (0,) * 4, (0, 0, 63, 63), 3)
-    plan = check_plan(make_plan(net.finish(deep, large), Target.parse("cortex-m4")))
+    plan = check_plan(make_plan(net.finish(deep, large), M4))
     assert "depthwise_conv2d_planes" in taken(plan)
     first, second = (plan.buffers[plan.buffer_of[i]] for i in (x, deep))
     assert (

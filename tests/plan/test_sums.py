@@ -188,7 +188,7 @@ def test_linear_in_16_bits_needs_weights_from_minus_127() -> None:
 
     plans = [make_plan(with_least(least), Target.parse("cortex-m4")) for least in (-127, -128)]
     names = [[call.kernel.op for step in plan.steps for call in step.calls] for plan in plans]
-    assert names == [["linear_symmetric_fours"], ["linear"]]
+    assert names == [["linear_symmetric"], ["linear"]]
     check_plan(plans[0])
     with pytest.raises(CortexMError, match="weights of two channels do not fit in the 16 bits"):
         check_plan(replace(plans[0], graph=with_least(-128)))
@@ -236,7 +236,7 @@ def test_pixels_of_few_inputs(
     (step,) = plan.steps
     (call,) = step.calls
     plain = "conv2d" if outputs % 4 else "conv2d_plain"
-    assert call.kernel.op == ("conv2d_few_from_16" if few else plain)
+    assert call.kernel.op == ("conv2d_few" if few else plain)
     if few:
         for changed in ({"in_c": 40}, {"kernel_w": 3}, {"in_x0": -1}, {"out_c": 6}):
             fields = tuple((dict(call.fields) | changed).items())
@@ -293,63 +293,28 @@ def test_pixels_of_up_to_16_inputs_without_a_clamp(tmp_path: Path) -> None:
     assert_same_bytes(with_clamp(127), m55, tmp_path, seed=8)
 
 
-def test_pixels_of_one_output(tmp_path: Path) -> None:
-    """With DSP instructions; of inputs in fours, and so many pixels that it is worth a kernel."""
-    net, m4 = Net("one", 9), Target.parse("cortex-m4")
-    outs = []
-    for inputs, size, stride in (
-        (64, (9, 7), 1),
-        (8, (17, 22), 1),
-        (24, (19, 31), 2),
-        (4, (64, 3), 1),
-    ):
-        x = net.input((1, inputs, *size))
-        outs.append(net.conv(x, 1, (1, 1), (stride, stride), (0, 0, 0, 0), relu=stride == 2))
-    graph = net.finish(*outs)
-    plan = check_plan(make_plan(graph, m4))
-    for step in plan.steps:
-        (call,) = step.calls
-        assert call.kernel.op == "conv2d_one_output"
-        for changed in ({"in_c": 6}, {"kernel_w": 3}, {"in_x0": -1}, {"out_c": 2}, {"out_w": 2}):
-            fields = tuple((dict(call.fields) | changed).items())
-            with pytest.raises(CortexMError, match="would not make these results"):
-                check_ends(plan, replace(step, calls=(replace(call, fields=fields),)))
-    assert_same_bytes(graph, m4, tmp_path, seed=9)
-
-
-def test_what_no_layer_of_a_model_needs_is_in_no_kernel() -> None:
-    """One layer that needs it is enough: then all take the larger kernels."""
+def test_outputs_in_fours_need_no_code_for_others() -> None:
+    """One layer that needs it is enough: then all take the larger kernel."""
 
     def plan_of(*others: tuple[int, int, int]) -> Plan:
-        net = Net("parts", 5)  # without a weight of -128
-        x = net.input((1, 16, 24, 24))
-        shared: dict[str, Any] = {"padding": (0, 0, 0, 0), "relu": True}
-        y = net.conv(x, 32, (1, 1), **shared)
-        outs = [net.conv(y, 32, (3, 3), depthwise=True, relu=True), net.conv(x, 16, (2, 2))]
+        net = Net("parts", 5)
+        outs = [net.conv(net.input((1, 16, 24, 24)), 16, (2, 2))]
         for inputs, outputs, groups in others:
             outs.append(net.conv(net.input((1, inputs, 9, 9)), outputs, groups=groups))
         return make_plan(net.finish(*outs), Target.parse("cortex-m55"))
 
-    def kernels_of(plan: Plan) -> list[str]:
-        return [call.kernel.op for step in plan.steps for call in step.calls][:3]
-
-    few, whole = "conv2d_few", "conv2d"
-    rows = "depthwise_conv2d_3x3_relu"
-    alone = [f"{few}_from_16", f"{rows}_from_16", f"{whole}_plain"]
-    assert sorted(kernels_of(plan_of())) == sorted(alone)
-    assert sorted(kernels_of(plan_of((16, 20, 1)))) == sorted(alone)
-    for other, expected in (
-        ((8, 16, 1), [few, rows, f"{whole}_plain"]),
-        ((16, 18, 1), [*alone[:2], whole]),
-        ((32, 32, 2), [*alone[:2], whole]),
+    for others, expected in (
+        ((), "conv2d_plain"),
+        (((16, 20, 1),), "conv2d_plain"),
+        (((16, 18, 1),), "conv2d"),
+        (((32, 32, 2),), "conv2d"),
     ):
-        assert sorted(kernels_of(plan_of(other))) == sorted(expected)
+        assert plan_of(*others).steps[0].calls[0].kernel.op == expected
     plan = plan_of()
-    for step in plan.steps:
-        (call,) = step.calls
-        check_fours(plan, step)
-        changes = [{"in_c": 8}] if "from_16" in call.kernel.op else [{"out_c": 18}, {"groups": 2}]
-        for changed in changes:
-            fields = tuple((dict(call.fields) | changed).items())
-            with pytest.raises(CortexMError, match="would leave out outputs|no pixels of 8"):
-                check_fours(plan, replace(step, calls=(replace(call, fields=fields),)))
+    (step,) = plan.steps
+    (call,) = step.calls
+    check_fours(plan, step)
+    for changed in ({"out_c": 18}, {"groups": 2}):
+        fields = tuple((dict(call.fields) | changed).items())
+        with pytest.raises(CortexMError, match="would leave out outputs"):
+            check_fours(plan, replace(step, calls=(replace(call, fields=fields),)))

@@ -172,10 +172,7 @@ static inline void cortexm_clamp_codes(int8_t *codes, int32_t count, int32_t low
 #if defined CORTEXM_IS_s8 && (defined CORTEXM_IS_conv2d || defined CORTEXM_IS_conv2d_symmetric ||  \
                               defined CORTEXM_IS_conv2d_fours ||                                   \
                               defined CORTEXM_IS_conv2d_columns ||                                 \
-                              defined CORTEXM_IS_conv2d_widened ||                                 \
-                              defined CORTEXM_IS_conv2d_one_output ||                              \
                               defined CORTEXM_IS_depthwise_conv2d ||                               \
-                              defined CORTEXM_IS_depthwise_conv2d_left ||                          \
                               defined CORTEXM_IS_transpose_conv2d)
 #define cortexm_clamp_image CORTEXM_NAME(clamp_image, TYPES, ISA)
 CORTEXM_SHARED void cortexm_clamp_image(const PARAMS *p, int8_t *out)

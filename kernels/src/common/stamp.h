@@ -72,7 +72,6 @@
 #undef ADD_POWER_s8
 #undef ADD_PRODUCTS
 #undef ADD_ROW
-#undef ADD_TAP
 #undef ADD_UPPER
 #undef ADD_VECTOR
 #undef ADD_VECTOR_s16
@@ -172,9 +171,6 @@
 #undef BYTES_OF_FOUR_s8
 #undef C4
 #undef C8
-#undef CELL
-#undef CELL_OUTPUTS
-#undef CELL_TAPS
 #undef CHANNEL
 #undef CHANNELS
 #undef CHANNELS_AT
@@ -291,7 +287,6 @@
 #undef FIRST_COLUMN
 #undef FIRST_COLUMNS
 #undef FIRST_LANES
-#undef FIRST_LEFT
 #undef FIRST_OF
 #undef FIRST_OF_TWO
 #undef FIRST_ROUND
@@ -320,7 +315,6 @@
 #undef FOUR_CHANNELS
 #undef FOUR_COLUMNS
 #undef FOUR_FIRST
-#undef FOUR_FROM
 #undef FOUR_MORE
 #undef FOUR_NEIGHBOURS
 #undef FOUR_OF_COLUMNS
@@ -347,7 +341,6 @@
 #undef GATHERED1
 #undef GATHERED2
 #undef GATHERED4
-#undef GATHER_CODES
 #undef GATHER_TWO
 #undef GATHER_avg_pool2d
 #undef GATHER_avg_pool2d_eights
@@ -364,11 +357,6 @@
 #undef HAS_CHANNELS
 #undef HAS_COLUMNS
 #undef HAS_COLUMNS_dsp
-#undef HAS_COLUMNS_mve
-#undef HAS_COLUMNS_scalar
-#undef HAS_COLUMNS_v6m
-#undef HAS_COLUMNS_v7m
-#undef HAS_EIGHTS
 #undef HAVE
 #undef HAVE_BEHIND
 #undef HAVE_FIRST
@@ -473,7 +461,6 @@
 #undef LOADED_TERM
 #undef LOAD_ALL2
 #undef LOAD_ALL3
-#undef LOAD_EIGHT
 #undef LOAD_FIRST
 #undef LOAD_FOUR
 #undef LOAD_FOURTHS
@@ -516,21 +503,18 @@
 #undef MIDDLE_2
 #undef MIDDLE_3
 #undef MORE_STARTS
-#undef MOST_BITS
 #undef MOST_FOURS
 #undef MOST_OF_ONE
 #undef MOST_OUTSIDE
 #undef MOST_PIXELS
 #undef MOST_ROWS
 #undef MOST_SPANS
-#undef MOST_WORDS
 #undef MOST_avg_pool2d
 #undef MOST_avg_pool2d_eights
 #undef MOST_max_pool2d
 #undef MOVE_BLOCKS
 #undef MOVE_IN_ASSEMBLY_scalar
 #undef MOVE_IN_ASSEMBLY_v7m
-#undef MULTIPLE
 #undef MULTIPLIER
 #undef MULTIPLIER_LOG2
 #undef MULTIPLY
@@ -781,7 +765,6 @@
 #undef SCATTERED1
 #undef SCATTERED2
 #undef SCATTERED4
-#undef SCATTER_FOUR
 #undef SCATTER_LAST
 #undef SCATTER_avg_pool2d
 #undef SCATTER_avg_pool2d_eights
@@ -867,7 +850,6 @@
 #undef STORE_ALL
 #undef STORE_BOTH
 #undef STORE_CHANNELS
-#undef STORE_CODES
 #undef STORE_EIGHT
 #undef STORE_FOUR
 #undef STORE_FOURTHS

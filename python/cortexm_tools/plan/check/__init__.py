@@ -26,7 +26,6 @@ from .sums import check_columns, check_four_bits, check_pairs, check_sums
 from .tables import check_tables
 from .tiles import check_tiles
 from .transposed import check_transposed
-from .widened import check_widened
 
 
 def check_plan(plan: Plan) -> Plan:
@@ -44,8 +43,7 @@ def check_plan(plan: Plan) -> Plan:
     (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions with
     other groups, channels or windows than the model's have its products (joined.py); those by tiles have
     windows, clamps and biases for these (tiles.py), those that gather have near inputs, and pools windows
-    inside the image (gathered.py), and those that do not have room for rows (widened.py). Copies in vectors
-    move the elements of their box (lanes.py).
+    inside the image (gathered.py). Copies in vectors move the elements of their box (lanes.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -88,7 +86,6 @@ def check_plan(plan: Plan) -> Plan:
         check_lanes(plan, step)
         check_interleaved(plan, step)
         check_pooled(plan, step)
-        check_widened(plan, step)
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)

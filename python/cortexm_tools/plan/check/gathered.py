@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels take for granted that copy an image to scratch: conv2d_gathered, conv2d_folded and
-conv2d_direct (kernels/src/conv/conv2d_gathered_mve.inc), where inputs lie in the copy, and that it has room;
+"""What kernels take for granted that copy an image to scratch: conv2d_gathered and conv2d_direct
+(kernels/src/conv/conv2d_gathered_mve.inc), where inputs lie in the copy, and that it has room;
 pools of few channels (kernels/src/pool/pool_codes_mve.inc), that all windows are inside the image, and room
 for a row of these; and of a single window, that it is the first pixels."""
 
@@ -21,20 +21,15 @@ def check_gathered(plan: Plan, step: Step) -> None:
         CortexMError: names the layer.
     """
     for call in step.calls:
-        if call.kernel.op not in ("conv2d_gathered", "conv2d_folded", "conv2d_direct"):
+        if call.kernel.op not in ("conv2d_gathered", "conv2d_direct"):
             continue
-        is_direct, is_folded = (call.kernel.op == f"conv2d_{how}" for how in ("direct", "folded"))
+        is_direct = call.kernel.op == "conv2d_direct"
         rows, columns = (_extent(call.int_fields, along) for along in ("h", "w"))
-        if is_folded and call.int_fields["out_w"] % 4:
-            raise CortexMError(
-                f"rows are no fours for {call.kernel.symbol}", where=str(step.op.layer)
-            )
-        if not _are_in_reach(call.int_fields, columns, is_direct, 3 if is_folded else 6):
+        if not _are_in_reach(call.int_fields, columns, is_direct):
             raise CortexMError(
                 f"windows are too large for {call.kernel.symbol}", where=str(step.op.layer)
             )
-        some = 4 if is_folded else 8
-        if _room(call) < _needed(call.int_fields, rows, columns, is_direct, some):
+        if _room(call) < _needed(call.int_fields, rows, columns, is_direct):
             raise CortexMError(
                 f"{call.kernel.symbol} has not enough scratch", where=str(step.op.layer)
             )
@@ -100,8 +95,8 @@ def _extent(fields: Mapping[str, int], along: str) -> int:
     return (outputs - 1) * stride + (kernel - 1) * dilation + 1
 
 
-def _are_in_reach(fields: Mapping[str, int], columns: int, is_direct: bool, further: int) -> bool:
-    """Whether a byte has the distance of every sixteen inputs of a window from the first of them, of so many
+def _are_in_reach(fields: Mapping[str, int], columns: int, is_direct: bool) -> bool:
+    """Whether a byte has the distance of every sixteen inputs of a window from the first of them, of six
     pixels further on too, or a row of a window is in one piece; sixteen bits have that of eight pixels'
     results; and eight bytes a group's pixel. Each row begins sixteen inputs of its own where all rows take
     no more of these so."""
@@ -115,7 +110,7 @@ def _are_in_reach(fields: Mapping[str, int], columns: int, is_direct: bool, furt
         row = piece
     number = (kernel_h * row + kernel_w * inputs + inner).reshape(-1)
     distance = place - place[number % 16 == 0][number // 16]
-    is_in_reach = distance.max() + further * fields["stride_w"] * inputs < 256
+    is_in_reach = distance.max() + 6 * fields["stride_w"] * inputs < 256
     if is_direct:
         is_in_reach = (fields["kernel_w"] - 1) * (fields["dilation_w"] - 1) == 0
     return bool(
@@ -125,14 +120,14 @@ def _are_in_reach(fields: Mapping[str, int], columns: int, is_direct: bool, furt
     )
 
 
-def _needed(fields: Mapping[str, int], rows: int, columns: int, is_direct: bool, some: int) -> int:
+def _needed(fields: Mapping[str, int], rows: int, columns: int, is_direct: bool) -> int:
     """Three words of each output; for sixteen inputs of a window a word, their distances and themselves in
-    eight windows; and the copy, up to the last column of a whole eight (`some`) of pixels. Or the word only,
+    eight windows; and the copy, up to the last column of a whole eight of pixels. Or the word only,
     for each sixteen of a window's row or two of them, and the copy up to the last of the sixteens, unless all
     of what is read lies in the image."""
     inputs = fields["in_c"] // fields["groups"]
     chunks = (fields["kernel_h"] * fields["kernel_w"] * inputs + 15) // 16
-    missing = (some * -(-fields["out_w"] // some) - fields["out_w"]) * fields["stride_w"]
+    missing = -fields["out_w"] % 8 * fields["stride_w"]
     image = (fields["groups"] * rows * columns + missing) * inputs
     if is_direct:
         piece = fields["kernel_w"] * inputs

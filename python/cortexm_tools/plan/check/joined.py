@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether convolutions that are computed in another form than the model's have its products.
 
-Groups can be joined, pixels computed as one, and depthwise convolutions as those of all channels
-(plan/lower/groups.py, neighbours.py). Here the weights that such a call needs are found from where its
-windows lie: the elements of a row are one after the other in memory, whatever pixels they are taken for, so
-that each product of the model is a place in the window of the pixel that is computed. All other places must
-be zero; and what no place has must lie outside the image, where each code is the zero point.
+Groups can be joined and pixels computed as one (plan/lower/groups.py, neighbours.py). Here the weights that
+such a call needs are found from where its windows lie: the elements of a row are one after the other in
+memory, whatever pixels they are taken for, so that each product of the model is a place in the window of the
+pixel that is computed. All other places must be zero; and what no place has must lie outside the image, where
+each code is the zero point.
 
-Depthwise convolutions stay such ones, of the channels of several pixels or of windows with taps of zero;
-and one of one channel to one is as well depthwise.
+Depthwise convolutions stay such ones; and one of one channel is as well depthwise.
 """
 
 from __future__ import annotations
@@ -46,8 +45,7 @@ def check_joined(plan: Plan, step: Step) -> None:
         if is_plain(plan, op, fields) or form in seen:
             continue
         seen.add(form)
-        find = _channel_weights if is_depthwise else _weights
-        weights = find(plan, op, fields)
+        weights = None if is_depthwise else _weights(plan, op, fields)
         if weights is None or not has_weights(plan, op, call, weights):
             raise CortexMError(
                 f"{call.kernel.symbol} would not compute the products of the model",
@@ -117,9 +115,8 @@ def _names(call: Call) -> list[str]:
 
 
 def has_weights(plan: Plan, op: Op, call: Call, weights: Array) -> bool:
-    """Whether a call has these weights, [out_c, kernel_h, kernel_w, in_c / groups], or of a depthwise one
-    [1, kernel_h, kernel_w, out_c], and for each output, all those of one pixel after the other, the model's
-    bias, multiplier and shift."""
+    """Whether a call has these weights, [out_c, kernel_h, kernel_w, in_c / groups], and for each output, all
+    those of one pixel after the other, the model's bias, multiplier and shift."""
     assert isinstance(op.attrs, ops.ConvAttrs)
     tensors = plan.graph.tensors
     bias = tensors[op.inputs[2]].data if len(op.inputs) > 2 else None
@@ -128,8 +125,7 @@ def has_weights(plan: Plan, op: Op, call: Call, weights: Array) -> bool:
     plain = np.zeros(outputs, np.int64)
     if bias is not None:
         plain += np.tile(bias.astype(np.int64).reshape(-1), count)
-    by_output = weights if len(weights) == outputs else weights.transpose(3, 1, 2, 0)
-    sums = by_output.astype(np.int64).sum(axis=(1, 2, 3))
+    sums = weights.astype(np.int64).sum(axis=(1, 2, 3))
     wide = tensors[op.inputs[0]].dtype.size == 2
     constants = Constants(
         weights,
@@ -152,44 +148,6 @@ def has_weights(plan: Plan, op: Op, call: Call, weights: Array) -> bool:
     return all(np.array_equal(stored[name], data.reshape(-1)) for name, data in pairs)
 
 
-def _channel_weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
-    """The weights of a call that is depthwise: [1, kernel_h, kernel_w, channels]. The rows of smaller windows
-    are in the middle of 3x3 ones, as check_bands() has them."""
-    if not isinstance(op.attrs, ops.DepthwiseConv2d):
-        return None
-    window = op.attrs.window
-    _, in_c, _, in_w = plan.graph.tensors[op.inputs[0]].shape
-    _, out_c, out_h, out_w = plan.graph.tensors[op.outputs[0]].shape
-    data = plan.graph.tensors[op.inputs[1]].data
-    assert data is not None
-    count = fields["in_c"] // in_c
-    if (
-        (fields["in_c"], fields["out_c"]) != (count * in_c, count * out_c)
-        or (fields["in_w"] * count, fields["out_w"] * count) != (in_w, out_w)
-        or (fields["stride_h"], fields["stride_w"]) != window.stride
-    ):
-        return None
-    if count > 1:
-        is_column = fields["kernel_w"] == window.kernel[1] == window.stride[1] == 1
-        is_column = is_column and fields["in_x0"] == window.padding[1] == 0
-        rows = fields["kernel_h"], fields["dilation_h"]
-        is_column = is_column and rows == (window.kernel[0], window.dilation[0])
-        return np.tile(data, count) if is_column else None
-    square = tuple(fields[f] for f in ("kernel_h", "kernel_w", "dilation_h", "dilation_w"))
-    above = (2 - (window.kernel[0] - 1) * window.dilation[0]) // 2
-    is_whole = fields["out_h"] == out_h
-    if square != (3, 3, 1, 1) or is_whole and fields["in_y0"] != -window.padding[0] - above:
-        return None
-    wide = np.zeros((1, 3, 3, out_c), data.dtype)
-    for tap in np.ndindex(window.kernel):
-        row = above + tap[0] * window.dilation[0]
-        column = -window.padding[1] + tap[1] * window.dilation[1] - fields["in_x0"]
-        if not (0 <= row < 3 and 0 <= column < 3):
-            return None
-        wide[0, row, column] = data[0, tap[0], tap[1]]
-    return wide
-
-
 def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
     """The weights of a call: [out_c, kernel_h, kernel_w, in_c / groups]."""
     assert isinstance(op.attrs, ops.ConvAttrs)
@@ -204,14 +162,6 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
     else:
         data = data.transpose(3, 1, 2, 0)
     count = fields["out_c"] // out_c
-    if _is_in_one_row(plan, op, fields):
-        wide = np.zeros((count, out_c, 1, window.kernel[0], count, in_c // groups), data.dtype)
-        for pixel in range(count):
-            wide[pixel, :, 0, :, pixel] = data[:, :, 0]
-        return wide.reshape(count * out_c, 1, window.kernel[0], -1)
-    if _is_line(plan, op, fields):
-        height = plan.graph.tensors[op.inputs[0]].shape[2]
-        fields = {**fields, **{name: fields[name] // height for name in ("in_w", "out_w")}}
     is_row = _are_rows_pixels(plan, op, fields)
     if is_row:
         along = {f"{name}_h": fields[f"{name}_w"] for name in ("kernel", "stride", "dilation")}
@@ -243,58 +193,6 @@ def _weights(plan: Plan, op: Op, fields: Mapping[str, int]) -> Array | None:
         elif first is not None or last is not None or fields["out_w"] > 1 or 0 <= column < in_w:
             return None
     return wide.swapaxes(1, 2) if is_row else wide
-
-
-def _is_in_one_row(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
-    """Whether a call takes all rows of the image for one, and finds there the taps of windows of one column:
-    each pixel, or some of a row as one of more channels, is as far from the first one, and each tap from the
-    one above, as their rows say, and what is outside is before the first row or behind the last one."""
-    assert isinstance(op.attrs, ops.ConvAttrs)
-    window = op.attrs.window
-    _, in_c, in_h, in_w = plan.graph.tensors[op.inputs[0]].shape
-    _, out_c, out_h, out_w = plan.graph.tensors[op.outputs[0]].shape
-    groups = op.attrs.groups if isinstance(op.attrs, ops.Conv2d) else in_c
-    count = fields["in_c"] // in_c
-    if count == 0 or in_w % count or (groups > 1 and count > 1):
-        return False
-    pixels = in_w // count
-    wanted = {
-        "in_c": count * in_c,
-        "out_c": count * out_c,
-        "groups": groups,
-        "in_h": 1,
-        "in_w": in_h * pixels,
-        "in_row_stride": in_h * in_w * in_c,
-        "in_y0": 0,
-        "in_x0": -window.padding[0] * pixels,
-        "out_h": 1,
-        "out_w": out_h * pixels,
-        "kernel_h": 1,
-        "kernel_w": window.kernel[0],
-        "stride_w": 1,
-        "dilation_w": window.dilation[0] * pixels,
-    }
-    is_column = window.kernel[1] == window.stride[0] == 1 and window.padding[1] == 0
-    is_column = is_column and out_w == in_w and window.stride[1] == 1
-    return is_column and all(fields[name] == value for name, value in wanted.items())
-
-
-def _is_line(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:
-    """Whether a call with windows of one pixel takes the pixels of all rows for a single row."""
-    assert isinstance(op.attrs, ops.ConvAttrs)
-    window = op.attrs.window
-    height, width = plan.graph.tensors[op.inputs[0]].shape[2:]
-    pixels = fields["in_w"]
-    return (
-        window.kernel == window.stride == (1, 1)
-        and plan.graph.tensors[op.outputs[0]].shape[2:] == (height, width)
-        and not any(window.padding)
-        and (fields["in_h"], fields["out_h"]) == (1, 1)
-        and (fields["in_y0"], fields["in_x0"]) == (0, 0)
-        and pixels == fields["out_w"]
-        and height > 1
-        and pixels % height == 0
-    )
 
 
 def _are_rows_pixels(plan: Plan, op: Op, fields: Mapping[str, int]) -> bool:

@@ -25,9 +25,6 @@ def check_ends(plan: Plan, step: Step) -> None:
             groups = fields["groups"]
             are_few = fields["in_c"] <= 16 * groups and fields["out_c"] >= 4 * groups
             _require(is_plain and are_few and _are_pixels(fields), call, op)
-        if op is not None and "one_output_pixels" in call.kernel.when:
-            is_one = fields["groups"] == fields["out_c"] == 1 and fields["out_w"] >= 3
-            _require(is_one and fields["in_c"] % 4 == 0 and _are_pixels(fields), call, op)
         if op is None or "from_zero" not in call.kernel.when:
             continue
         clamp = [fields[name] for name in ("out_zero_point", "act_min", "act_max")]
@@ -43,34 +40,25 @@ def check_ends(plan: Plan, step: Step) -> None:
             )
 
 
-_BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  # outputs
-
-
 def check_fours(plan: Plan, step: Step) -> None:
-    """Every call that reads rows of any length as words has rows of one word at least, and every one that
-    makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others,
-    that of narrow windows of floats no channels that are groups; that of rows of pixels has nothing else, and
-    those of few inputs no gaps between the pixels.
+    """Every call that reads rows of any length as words has rows of one word at least; conv2d_plain has one
+    group and leaves no outputs behind fours; that of narrow windows of floats has no channels that are
+    groups, that of rows of pixels nothing else, and those of few inputs no gaps between the pixels.
 
     Raises:
         CortexMError: names the layer.
     """
     for call in step.calls:
-        if "few_outputs_dsp" in call.kernel.when and call.int_fields["in_features"] < 4:
+        fields = call.int_fields
+        if "few_outputs" in call.kernel.when and fields["in_features"] < 4:
             raise CortexMError(
                 f"rows are shorter than a word of {call.kernel.symbol}", where=str(step.op.layer)
             )
-        fields, op = call.int_fields, call.kernel.op
-        outputs = fields.get("out_c", fields.get("out_features", 0))
-        if op in _BLOCKS and (outputs % _BLOCKS[op] or fields.get("groups", 1) != 1):
+        if "plain" in call.kernel.when and (fields["out_c"] % 4 or fields["groups"] != 1):
             raise CortexMError(
                 f"{call.kernel.symbol} would leave out outputs", where=str(step.op.layer)
             )
-        if op.endswith("_from_16") and fields["in_c"] < 16:
-            raise CortexMError(
-                f"{call.kernel.symbol} has no pixels of 8 channels", where=str(step.op.layer)
-            )
-        takes, what = _TAKES.get(op, (None, ""))
+        takes, what = _TAKES.get(call.kernel.op, (None, ""))
         if takes is not None and not takes(call):
             raise CortexMError(f"{call.kernel.symbol} {what}", where=str(step.op.layer))
 

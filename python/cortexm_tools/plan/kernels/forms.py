@@ -45,7 +45,6 @@ FORMS: dict[str, Form] = {
     ),
     "depthwise16": Form(packing_mve.depthwise16),
     "depthwise8": Form(packing_mve.depthwise8, packing_mve.depthwise8_size),
-    "widened_pairs": Form(packing_dsp.widened_pairs, packing_dsp.widened_pairs_size),
     "eights": Form(packing_scalar.eights),
     "float_beside": Form(packing_floats.float_beside, lambda c: c.weight.size),
     "float_channels": Form(packing_floats.float_channels, packing_floats.float_channels_size),

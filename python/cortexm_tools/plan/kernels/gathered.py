@@ -14,14 +14,12 @@ from .facts import Facts
 from .packing_mve import are_rows_apart
 
 GATHERED = "cortexm_conv2d_gathered_s8_mve"
-FOLDED = "cortexm_conv2d_folded_s8_mve"
 DIRECT = "cortexm_conv2d_direct_s8_mve"
-SYMBOLS = (DIRECT, GATHERED, FOLDED)
+SYMBOLS = (DIRECT, GATHERED)
 
 # Of the instructions of other kernels at most so many, and so many less, so that estimates that are wrong do
 # no harm. Whether the code is worth its flash is decided for a whole network: plan/search/gathers.py.
-_SHARE, _SHARE_ONE_ROW = 0.8, 0.88
-_SHARES = {DIRECT: 0.9, FOLDED: 0.9}
+_SHARE = {GATHERED: 0.8, DIRECT: 0.9}
 _LEAST = 200
 # Instructions that take as long as eight gathering loads beside their own, of sixteen elements each or of
 # eight: docs/cycles.md.
@@ -29,7 +27,6 @@ _GATHER, _GATHER_TWOS = 55, 28
 # Bytes; the layers of large images are those whose other kernels are best, but for outputs that are left.
 _MOST_SCRATCH, _MOST_SCRATCH_DIRECT = 4096, 8192
 _PIXELS = 8
-_HALF = 4
 _LANES = 16
 _MOST_OF_GROUP = 8  # channels, where there are several groups: vectors have whole pixels of them
 
@@ -80,28 +77,8 @@ def _copy(symbol: str, facts: Facts) -> _Copy:
     )
 
 
-def in_one_row(symbol: str, facts: Facts) -> dict[str, int]:
-    """The fields that change where the rows of the image are taken for one, so that few pixels are left of
-    eights: windows of one column become windows of one row, with an old row's columns between their taps.
-    That is for loads that gather, and weights stay in their order. An image of one column saves too little
-    for the code: conv2d has its columns in one piece."""
-    width = facts["in_w"]
-    is_column = facts["kernel_h"] > facts["kernel_w"] == facts["stride_h"] == facts["stride_w"] == 1
-    is_whole = facts["in_x0"] == 0 and facts["out_w"] == width > 1
-    if symbol != GATHERED or not (is_column and is_whole):
-        return {}
-    changed = {f"{name}_h": 1 for name in ("in", "out", "kernel", "dilation")}
-    changed |= {f"{name}_w": facts[f"{name}_h"] * width for name in ("in", "out", "dilation")}
-    changed |= {"kernel_w": facts["kernel_h"], "in_y0": 0, "in_x0": facts["in_y0"] * width}
-    return changed | {"in_row_stride": facts["in_h"] * facts["in_row_stride"]}
-
-
 def scratch_gathered(facts: Facts) -> int:
     return _scratch(GATHERED, facts)
-
-
-def scratch_folded(facts: Facts) -> int:
-    return _scratch(FOLDED, facts)
 
 
 def scratch_direct(facts: Facts) -> int:
@@ -112,8 +89,7 @@ def _scratch(symbol: str, facts: Facts) -> int:
     """What is known of each output and of each chunk, the copy, and what is read behind it for pixels that a
     row does not have. The windows of eight pixels too, or what is read behind a window's row."""
     copy = _copy(symbol, facts)
-    behind = -facts["out_w"] % (_HALF if symbol == FOLDED else _PIXELS)
-    behind *= facts["stride_w"] * copy.channels
+    behind = -facts["out_w"] % _PIXELS * facts["stride_w"] * copy.channels
     if copy.direct:
         behind += -facts["kernel_w"] * copy.channels % _LANES
     chunk = (2 if copy.twos else 4) if copy.direct else 20 + _PIXELS * _LANES
@@ -128,8 +104,6 @@ def fits(symbol: str, facts: Facts) -> bool:
     if facts["groups"] > 1 and copy.channels > _MOST_OF_GROUP:
         return False
     is_near = (_PIXELS - 1) * facts["out_pixel_stride"] < 1 << 16
-    if symbol == FOLDED and facts["out_w"] % _PIXELS != _HALF:
-        return False  # others have no empty lanes to fill
     most = _MOST_SCRATCH_DIRECT if copy.direct else _MOST_SCRATCH
     if _scratch(symbol, facts) > most or not is_near:
         return False
@@ -149,8 +123,7 @@ def fits(symbol: str, facts: Facts) -> bool:
         for places in runs
         for first in range(0, len(places), _LANES)
     )
-    apart = _HALF - 1 if symbol == FOLDED else _PIXELS - 2
-    return bool(far + apart * facts["stride_w"] * copy.channels <= 255)
+    return bool(far + (_PIXELS - 2) * facts["stride_w"] * copy.channels <= 255)
 
 
 def instructions(symbol: str, facts: Facts) -> float:
@@ -164,7 +137,7 @@ def instructions(symbol: str, facts: Facts) -> float:
         fixed += 8 * copy.chunks
     else:
         fixed += taps * (7 + (11 if copy.channels % 2 else 7) * copy.channels)
-    each = _strips(symbol, facts) * _strip(symbol, copy, facts)
+    each = _strips(facts) * _strip(copy, facts)
     if copy.is_spared:
         return float(fixed + each)
     fixed += groups * copy.rows * copy.row / 8
@@ -179,40 +152,27 @@ def instructions(symbol: str, facts: Facts) -> float:
     return float(fixed + filled + each)
 
 
-def _strip(symbol: str, copy: _Copy, facts: Facts) -> float:
+def _strip(copy: _Copy, facts: Facts) -> float:
     groups, outputs = facts["groups"], facts["out_c"]
     if copy.direct:
         chunk = 23 if copy.twos else 29
         return float(5 + 10 * groups + outputs * (41 + chunk * copy.chunks))
-    strip = 23 if symbol == FOLDED else 14
-    return float(strip + groups * (15 + 25 * copy.chunks) + outputs * (26 + 19 * copy.chunks))
+    return float(14 + groups * (15 + 25 * copy.chunks) + outputs * (26 + 19 * copy.chunks))
 
 
-def _strips(symbol: str, facts: Facts) -> int:
+def _strips(facts: Facts) -> int:
     """Eight pixels each, or those of a row that are left."""
-    if symbol == FOLDED:
-        return int(-(-facts["out_h"] * facts["out_w"] // _PIXELS))
     return int(facts["out_h"] * -(-facts["out_w"] // _PIXELS))
 
 
-def cost(symbol: str, facts: Facts) -> float:
-    """Instructions of one image, and as many more as loads that gather take time beside their own."""
+def pays(symbol: str, facts: Facts, others: float) -> bool:
+    """Whether to take it where another form of the layer takes `others` instructions; loads that gather take
+    time beside their own."""
     mine = instructions(symbol, facts)
+    if mine >= _SHARE[symbol] * others or mine > others - _LEAST:
+        return False
     copy = _copy(symbol, facts)
     if copy.direct:
-        return mine
+        return True
     each = _GATHER if copy.channels % 2 else _GATHER_TWOS
-    return float(mine + each * _strips(symbol, facts) * facts["groups"] * copy.chunks)
-
-
-def pays(symbol: str, facts: Facts, others: float, *, one_row: bool = False) -> bool:
-    """Whether to take it where another form of the layer takes `others` instructions.
-
-    Args:
-        one_row: the rows of the image are taken for one.
-    """
-    mine = instructions(symbol, facts)
-    share = _SHARES.get(symbol, _SHARE_ONE_ROW if one_row else _SHARE)
-    if mine >= share * others or mine > others - _LEAST:
-        return False
-    return cost(symbol, facts) < others
+    return bool(mine + each * _strips(facts) * facts["groups"] * copy.chunks < others)

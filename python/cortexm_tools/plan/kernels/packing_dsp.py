@@ -16,30 +16,6 @@ from .packing import (
 )
 
 
-def widened_pairs(constants: Constants) -> Array:
-    """Two weights at a time as SMLAD multiplies them, for each output and each tap: of channels 0 and 2, 1
-    and 3 of every four, or of two neighbours, with 0 for the channel before a last one that is odd; of a
-    single channel those of two rows. See conv2d_widened_dsp.inc."""
-    weight = constants.weight
-    channels, rows, columns, depth = weight.shape
-    if depth == 1:
-        even = np.pad(weight[..., 0], ((0, 0), (0, rows % 2), (0, 0)))
-        pairs = even.reshape(channels, -1, 2, columns).swapaxes(2, 3)
-    elif depth % 4 == 0:
-        pairs = weight.reshape(-1, 2, 2).swapaxes(1, 2)
-    elif depth % 2 != 0:
-        pairs = np.insert(weight, depth - 1, 0, axis=3)
-    else:
-        pairs = weight
-    return np.ascontiguousarray(pairs).reshape(-1)
-
-
-def widened_pairs_size(constants: Constants) -> int:
-    channels, rows, columns, depth = constants.weight.shape
-    inputs = (rows + rows % 2) * columns if depth == 1 else rows * columns * (depth + depth % 2)
-    return int(channels * inputs)
-
-
 def tap_pairs(constants: Constants) -> Array:
     """Weights in chunks of four channels and two taps, [chunk][two taps][8]: of the first two channels at
     both taps, then of the others. An odd tap has zeros beside it.

@@ -1,27 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions of one channel at a time (kernels/src/common/taps.h), and depthwise ones of a block of
-channels (depthwise_conv2d_mve.inc): the scratch memory that they need, and whether they take fewer
-instructions than the other kernels.
+"""Convolutions of one channel at a time (kernels/src/conv/planes_dsp.inc, depthwise_conv2d_mve.inc): the
+scratch memory that they need, and whether they take fewer instructions than the other kernels.
 
 Estimates, from what `python -m benchmarks.sweep --kinds conv,depthwise` counted of both kinds of kernels.
 """
 
 from __future__ import annotations
 
-import math
-
-from ...target import Isa
 from .facts import Facts, windows_inside
 
 _MOST_SCRATCH = 4096  # bytes; the layers of large images are those whose other kernels are best
-_MOST_SCRATCH_BLOCKS = 8192
+_MOST_SCRATCH_PAIRS = 8192
 _MOST_OUTPUTS = 16  # of a convolution of one channel
 
 # Of the instructions of other kernels at most so many, so that the code is worth its flash, and layers
 # that the estimate does not know well do not become slower.
-_SHARE_DSP, _SHARE_MVE, _SHARE_BLOCKS = 0.9, 0.7, 0.75
-_MOST_SHARE_BLOCKS = 0.9  # of blocks that save so many instructions:
-_MANY = 20000
+_SHARE_DSP = 0.9
 
 _MOST_FEW = 17  # channels, so that a byte says how far sixteen pixels reach
 _MOST_FEW_COLUMNS = 256
@@ -31,33 +25,11 @@ _SMALL_SHARE_FEW = 0.75  # or, of a single channel, at most so many, however few
 # Of depthwise_conv2d_pairs: columns of its windows, and the same as for few channels.
 _MOST_COLUMNS = 8
 _SHARE_PAIRS, _LEAST_PAIRS = 0.9, 2076
-_LANES = 16  # results that a block of channels has at once
-_MOST_TAPS = 256  # of its windows, for the proof of its sums
 
 
 def _reach(facts: Facts) -> int:
     """Rows of a window, those between its taps included."""
     return int((facts["kernel_h"] - 1) * facts["dilation_h"] + 1)
-
-
-def _scratch(facts: Facts, together: int, step_taps: int, cell: int, output: int) -> int:
-    """What is known of the columns of a stride, of each output of an input channel and its table, and
-    rows of an input channel in a ring: cortexm_planes_of in taps.h.
-
-    Args:
-        together: outputs that are computed together.
-        step_taps: taps of a step.
-        cell, output: bytes of a column in the ring, and of what is kept of an output channel.
-    """
-    stride, dilation = facts["stride_w"], facts["dilation_w"]
-    steps = -(-facts["kernel_w"] // step_taps)
-    outputs = -(-facts["out_w"] // together) * together
-    columns = (outputs - 1) * stride + (step_taps * steps - 1) * dilation + 1
-    ahead = 0 if step_taps == 1 else -(-dilation // stride)
-    row = stride * (ahead + (columns - 1) // stride + 1)
-    multiple = facts["out_c"] // facts["in_c"]
-    tables = 4 * facts["kernel_h"] * (1 + 2 * steps)
-    return int(16 * stride + multiple * (output + tables) + cell * _reach(facts) * row)
 
 
 def clamp_dsp(facts: Facts) -> float:
@@ -68,39 +40,16 @@ def clamp_dsp(facts: Facts) -> float:
 
 
 def scratch_dsp(facts: Facts) -> int:
-    return _scratch(facts, 4, 2, 4, 40)
-
-
-def scratch_mve(facts: Facts) -> int:
-    return _scratch(facts, 8, 1, 1, 24)
-
-
-def _block_sizes(facts: Facts) -> list[int]:
-    """The outputs of each block: sixteens, or eights where an input channel has several, and then powers of
-    two."""
-    channels = facts["out_c"]
-    most = 16 if facts["in_c"] == channels else 8
-    left = [size for size in (8, 4, 2, 1) if channels % most & size]
-    return [most] * (channels // most) + left
-
-
-def scratch_blocks(facts: Facts) -> int:
-    """The constants of a block, what is known of the columns of a stride and of the taps, and rows of its
-    channels in a ring: `divide` in depthwise_conv2d_mve.inc."""
-    pairs = (facts["kernel_h"] * facts["kernel_w"] + 1) // 2
-    rows = 0
-    for size in set(_block_sizes(facts)):
-        outputs = -(-facts["out_w"] * size // _LANES) * _LANES // size
-        columns = (
-            (outputs - 1) * facts["stride_w"] + (facts["kernel_w"] - 1) * facts["dilation_w"] + 1
-        )
-        rows = max(rows, facts["stride_w"] * -(-columns // facts["stride_w"]) * size)
-    words = 3 * facts["stride_w"] + facts["kernel_w"]
-    return int(272 + 4 * words + (8 + 2 * _LANES) * pairs + _reach(facts) * rows)
-
-
-def scratch_mve_s16(facts: Facts) -> int:
-    return _scratch(facts, 8, 1, 2, 24)
+    """What is known of the columns of a stride, of each output of an input channel and its table, and rows of
+    an input channel in a ring: planes_of in planes_dsp.inc."""
+    stride, dilation = facts["stride_w"], facts["dilation_w"]
+    steps = -(-facts["kernel_w"] // 2)
+    outputs = -(-facts["out_w"] // 4) * 4
+    columns = (outputs - 1) * stride + (2 * steps - 1) * dilation + 1
+    row = stride * (-(-dilation // stride) + (columns - 1) // stride + 1)
+    multiple = facts["out_c"] // facts["in_c"]
+    tables = 4 * facts["kernel_h"] * (1 + 2 * steps)
+    return int(16 * stride + multiple * (40 + tables) + 4 * _reach(facts) * row)
 
 
 def _instructions(facts: Facts, row: float, group: float, fill: float) -> float:
@@ -110,21 +59,8 @@ def _instructions(facts: Facts, row: float, group: float, fill: float) -> float:
     return float(outputs + facts["in_c"] * filled * fill)
 
 
-def _fits(facts: Facts, scratch: int) -> bool:
-    is_small = facts["in_c"] > 1 or facts["out_c"] <= _MOST_OUTPUTS
-    return facts["out_w"] > 1 and is_small and scratch <= _MOST_SCRATCH
-
-
-def pay(isa: Isa, facts: Facts) -> bool:
-    """Whether a convolution of one input channel is computed so."""
-    pays = {Isa.DSP: pay_dsp, Isa.MVE: pay_mve}.get(isa)
-    return facts["in_c"] == 1 and pays is not None and pays(facts)
-
-
-def instructions(isa: Isa, facts: Facts) -> float:
-    """Of a layer of one input channel that is computed so, or of several outputs each; on DSP of int8."""
-    if isa is Isa.MVE:
-        return rows_mve(facts)
+def instructions_dsp(facts: Facts) -> float:
+    """Of a layer of one input channel that is computed so, or of several outputs each; of int8."""
     groups, steps = -(-facts["out_w"] // 4), -(-facts["kernel_w"] // 2)
     counted = _instructions(
         facts,
@@ -147,22 +83,11 @@ def _mine_dsp(facts: Facts) -> float:
     )
 
 
-def rows_mve(facts: Facts) -> float:
-    """Instructions of one channel at a time with MVE."""
-    groups = -(-facts["out_w"] // 8)
-    return _instructions(
-        facts,
-        120 + 10 * facts["kernel_h"],
-        groups * (45 + facts["kernel_h"] * (5 + 7 * facts["kernel_w"])),
-        20 + 25 * facts["stride_w"] + facts["in_w"] / 2,
-    )
-
-
 def pay_dsp(facts: Facts) -> bool:
     """Whether one channel at a time is best on DSP: mostly windows of many taps, and few channels."""
     taps, columns = facts["kernel_h"] * facts["kernel_w"], facts["out_w"]
     in_c, out_c = facts["in_c"], facts["out_c"]
-    mine = instructions(Isa.DSP, facts) if 1 < in_c < out_c else _mine_dsp(facts)
+    mine = instructions_dsp(facts) if 1 < in_c < out_c else _mine_dsp(facts)
     if in_c == 1:
         pixel = taps * (15 + 2 * out_c) + 50 * out_c
     elif in_c < out_c:
@@ -170,14 +95,9 @@ def pay_dsp(facts: Facts) -> bool:
     else:
         pixel = in_c // 4 * 4 * (5.7 * taps + 40) + in_c % 4 * (12.3 * taps + 25)
     others = pixel * facts["out_h"] * columns
-    return _fits(facts, scratch_dsp(facts)) and mine < _SHARE_DSP * others
-
-
-def pay_mve(facts: Facts) -> bool:
-    """The same with MVE: mostly less than eight channels, which no vector of channels has lanes for."""
-    mine = rows_mve(facts)
-    others = _pixel_mve(facts) * facts["out_h"] * facts["out_w"]
-    return _fits(facts, scratch_mve(facts)) and mine < _SHARE_MVE * others
+    is_small = in_c > 1 or out_c <= _MOST_OUTPUTS
+    fits = columns > 1 and is_small and scratch_dsp(facts) <= _MOST_SCRATCH
+    return bool(fits and mine < _SHARE_DSP * others)
 
 
 def _pixel_of_several(facts: Facts) -> float:
@@ -192,11 +112,7 @@ def _pixel_mve(facts: Facts) -> float:
     """Instructions of other kernels for a pixel, with MVE."""
     taps = facts["kernel_h"] * facts["kernel_w"]
     in_c, out_c = facts["in_c"], facts["out_c"]
-    if in_c == 1:
-        # Windows of one row need not be gathered.
-        tap = 12.0 if facts["dilation_w"] > 1 else 1.0 if facts["kernel_h"] == 1 else 3.2
-        pixel = 90 + 12 * out_c + tap * taps
-    elif in_c < out_c:
+    if in_c < out_c:
         pixel = _pixel_of_several(facts)
     elif in_c >= 8:
         chunks = -(-in_c // 8) * (14 * taps + 45) + (4 * taps + 15 if in_c % 8 else 0)
@@ -206,33 +122,6 @@ def _pixel_mve(facts: Facts) -> float:
     else:
         pixel = in_c // 4 * 4 * (5.7 * taps + 40) + in_c % 4 * (12.3 * taps + 25)
     return float(pixel)
-
-
-def pay_blocks(facts: Facts) -> bool:
-    """Whether blocks of channels are best with MVE: mostly for large windows, and channels that are no
-    sixteens."""
-    mine, others = _blocks(facts), _pixel_mve(facts) * facts["out_h"] * facts["out_w"]
-    return bool(mine < (_MOST_SHARE_BLOCKS if others - mine >= _MANY else _SHARE_BLOCKS) * others)
-
-
-def _blocks(facts: Facts) -> float:
-    """Instructions of blocks of channels; infinite where they are of no use."""
-    height, width, stride = facts["kernel_h"], facts["kernel_w"], facts["stride_w"]
-    taps, columns = height * width, facts["out_w"]
-    if (
-        taps > _MOST_TAPS
-        or scratch_blocks(facts) > _MOST_SCRATCH_BLOCKS
-        or max(_LANES * facts["out_pixel_stride"], 8 * stride * facts["in_c"]) >= 1 << 16
-    ):
-        return math.inf
-    filled = min(facts["stride_h"], _reach(facts)) * facts["out_h"] + _reach(facts)
-    total = 0.0
-    for size in _block_sizes(facts):
-        chunks = -(-columns * size // _LANES)
-        row = 45 + height * (14 + 4 * -(-width // 4)) + chunks * (75 + 19 * -(-taps // 2))
-        fill = 20 + 35 * stride + facts["in_w"] * (4 if size == _LANES else size / 2)
-        total += 300 + 5 * taps + facts["out_h"] * row + filled * fill
-    return total
 
 
 def scratch_few(facts: Facts) -> int:
@@ -249,8 +138,6 @@ def pay_few(facts: Facts) -> bool:
     mine = _few(facts)
     if in_c == out_c and in_c % 8 == 0 and are_squares(facts):
         return False  # kernels of sixteens, or eights of two pixels, which other layers have mostly, too
-    if 1 < in_c == out_c and pay_blocks(facts):
-        return mine <= _SHARE_FEW * _blocks(facts)  # which are larger
     others = _pixel_mve(facts) * height * width
     if in_c == 1:  # neighbours as outputs of one pixel, at least
         others = height * (45 + (3.5 + 6.2 * out_c) * width)
@@ -305,10 +192,7 @@ def pay_pairs(facts: Facts) -> bool:
     3x3."""
     if not _are_pairs(facts):
         return False
-    mine, pixels = _pairs(facts), facts["out_h"] * facts["out_w"]
-    others = _pixel_mve(facts) * pixels
-    if pay_blocks(facts):
-        others = min(others, _blocks(facts))
+    mine, others = _pairs(facts), _pixel_mve(facts) * facts["out_h"] * facts["out_w"]
     return bool(mine <= min(_SHARE_PAIRS * others, others - _LEAST_PAIRS))
 
 
@@ -323,7 +207,7 @@ def _are_pairs(facts: Facts) -> bool:
         and facts["out_c"] % facts["in_c"] == 0
         and (facts["out_w"] + 4) * facts["out_pixel_stride"] < 1 << 16
         and 7 * facts["out_c"] < 1 << 16
-        and scratch_pairs(facts) <= _MOST_SCRATCH_BLOCKS
+        and scratch_pairs(facts) <= _MOST_SCRATCH_PAIRS
     )
 
 
@@ -334,35 +218,6 @@ def _pairs(facts: Facts) -> float:
     channel = 100 + 11 * facts["kernel_h"] + rows * (15 + 5 * -(-facts["in_w"] // 8))
     channel += twos * (14 + -(-facts["out_w"] // 4) * (31 + 17 * pairs))
     return float(200 + facts["out_c"] * channel)
-
-
-def columns_mve(facts: Facts) -> float:
-    """Instructions of an int8 depthwise convolution whose windows are one column wide, with MVE."""
-    pixels = facts["out_h"] * facts["out_w"]
-    others = _pixel_mve(facts) * pixels
-    return float(min(_blocks(facts) if pay_blocks(facts) else math.inf, others))
-
-
-def columns_base(facts: Facts) -> float:
-    """The same without vectors. Pixels of a row share the table of their taps where none lies outside of the
-    image."""
-    inside = max(0, facts["in_h"] - _reach(facts) + 1) if facts["out_w"] > 2 else 0
-    return _fours_base(facts, 1 - min(1, inside / facts["in_h"]))
-
-
-def _fours_base(facts: Facts, outside: float) -> float:
-    """Four channels at a time, and those that are left; such a share of the pixels has a table of its own."""
-    taps = facts["kernel_h"] * facts["kernel_w"]
-    fours, left = divmod(facts["in_c"], 4)
-    pixel = 65 + outside * (24 + 26 * taps) + fours * (125 + 13.5 * taps)
-    if left:
-        pixel += 30 + left * (45 + 7 * taps)
-    return float(pixel * facts["out_h"] * facts["out_w"])
-
-
-def pixels_dsp(facts: Facts) -> float:
-    """Instructions of a depthwise convolution on DSP whose windows are not 3x3, at least."""
-    return min(_fours_base(facts, 0), _mine_dsp(facts) if pay_dsp(facts) else math.inf)
 
 
 def are_squares(facts: Facts) -> bool:
@@ -391,16 +246,3 @@ def is_turned(facts: Facts) -> bool:
         and 4 * facts["out_w"] <= 3 * facts["out_h"]
         and facts["out_h"] * facts["stride_h"] <= 30
     )
-
-
-def squares_dsp(facts: Facts, wide: bool) -> float:
-    """Instructions of a depthwise convolution of 3x3 windows on DSP, which are four channels at a time;
-    infinite where it has no kernel, or that needs much memory."""
-    if not are_squares(facts) or scratch_band(facts) > _MOST_SCRATCH:
-        return math.inf
-    rows, columns = facts["out_h"], facts["out_w"]
-    lines, column = columns if is_turned(facts) else rows, facts["stride_w"]
-    if wide:
-        return float(-(-facts["in_c"] // 4) * (500 + lines * 220 + rows * columns * 95 * column))
-    four = lines * 340 + rows * columns * 56 * column
-    return float(340 + -(-facts["in_c"] // 4) * four + clamp_dsp(facts))

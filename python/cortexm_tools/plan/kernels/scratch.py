@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import cmsis_nn, gathered, planes, widened
+from . import cmsis_nn, gathered, planes
 from .facts import (
     Facts,
     chunks_filled_up,
@@ -258,9 +258,7 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "columns": _columns,
     "wide_columns": _wide_columns,
     "gathered": gathered.scratch_gathered,
-    "folded": gathered.scratch_folded,
     "direct": gathered.scratch_direct,
-    "widened": widened.scratch,
     "tile": _tile,
     "two_phase_windows": _two_phase_windows,
     "two_wide_phase_windows": _two_wide_phase_windows,
@@ -284,11 +282,8 @@ SCRATCH: dict[str, Callable[[Facts], int]] = {
     "fives_line": _fives_line,
     "band": planes.scratch_band,
     "planes_dsp": planes.scratch_dsp,
-    "planes_mve": planes.scratch_mve,
-    "blocks": planes.scratch_blocks,
     "four_rows": planes.scratch_few,
     "pairs_of_rows": planes.scratch_pairs,
-    "planes_mve_s16": planes.scratch_mve_s16,
     "quad_words": _quad_words,
     "step": _step,
     "wide_step": _wide_step,

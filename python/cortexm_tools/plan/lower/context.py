@@ -97,7 +97,6 @@ class Lowerings:
             for op, count in zip(graph.ops, blocks, strict=True)
         )
         self.few_rows_alone = self.rows_alone and all(_has_few_rows(graph, op) for op in graph.ops)
-        self.no_eights = all(_has_no_eights(graph, op) for op in graph.ops)
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
         self.narrow_windows = all(_is_narrow(graph, op) for op in graph.ops)
         self.sixteens_alone = all(_has_sixteen(graph, op) for op in graph.ops)
@@ -175,11 +174,11 @@ class Lowerings:
         calls = (call for op in some for call in self.lower(op, without).calls)
         return frozenset(call.kernel.symbol for call in calls)
 
-    def once(self, op: Op, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives the first time that it is asked for an operator."""
-        if op.outputs[0] not in self._facts:
-            self._facts[op.outputs[0]] = find()
-        found: _Fact = self._facts[op.outputs[0]]
+    def once(self, key: int | str, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives the first time that it is asked for a tensor, or for a word."""
+        if key not in self._facts:
+            self._facts[key] = find()
+        found: _Fact = self._facts[key]
         return found
 
 
@@ -203,11 +202,6 @@ def _blocks_of_rows(graph: Graph, op: Op) -> int:
     outputs = weight.shape[0]
     some = outputs // 8 + outputs % 8 // 4 + (outputs % 4 > 0)
     return -(-(out.numel // outputs) // 3) * some if weight.data is not None else 0
-
-
-def _has_no_eights(graph: Graph, op: Op) -> bool:
-    """Whether an operator is no convolution of pixels of 8 channels."""
-    return not isinstance(op.attrs, ops.ConvAttrs) or graph.tensors[op.inputs[0]].shape[1] != 8
 
 
 def _is_plain(graph: Graph, op: Op) -> bool:
@@ -363,7 +357,6 @@ class Selector:
                 "tiles": self._lowerings.tiles,
                 "few_rows_alone": self._lowerings.few_rows_alone,
                 "rows_pay": self._lowerings.rows_pay,
-                "no_eights": self._lowerings.no_eights,
                 "all_plain": self._lowerings.all_plain,
                 "narrow_windows": self._lowerings.narrow_windows,
                 "sixteens_alone": self._lowerings.sixteens_alone,

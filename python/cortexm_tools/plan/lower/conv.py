@@ -19,10 +19,7 @@ from .context import Selector, lowers
 from .conv_layers import Layer, is_reversed, layers_of
 from .copies import copy_call, merge_dims
 from .images import image_calls, image_fields, window_fields
-from .neighbours import (
-    NEIGHBOURS,
-    SQUARES,
-)
+from .neighbours import NEIGHBOURS
 from .transposed import (
     ROW_PHASES,
     RowPhase,
@@ -61,9 +58,7 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     if not select.avoids(NEIGHBOURS):
         alone = layer
         layer = next(iter(copying), joined)
-        if layer.copies == SQUARES:
-            select.others.add(SQUARES)
-        elif layer is joined and joined is not alone:
+        if layer is joined and joined is not alone:
             select.others.add(NEIGHBOURS)
     positions = (
         out.numel

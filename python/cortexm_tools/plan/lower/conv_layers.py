@@ -10,26 +10,14 @@ import numpy as np
 
 from ...ir import Array, DType, Op, ops
 from ...target import Isa
-from ..kernels import gathered, planes, widened
+from ..kernels import gathered, gemm, planes
 from ..kernels.conditions import CASES
 from ..kernels.packing import Constants
 from ..kernels.table import KernelChoice
 from ..types import Field
 from .context import Selector
 from .groups import FEW_ZEROS, MANY_ZEROS, groups_to_join, with_zeros
-from .neighbours import (
-    SQUARES,
-    Joined,
-    dense,
-    in_3x3,
-    instructions_dsp,
-    instructions_mve,
-    is_dense_best,
-    join_columns,
-    join_dense,
-    join_neighbours,
-    join_windows,
-)
+from .neighbours import Joined, join_neighbours
 from .transposed import (
     RowPhase,
     is_convolution,
@@ -58,7 +46,7 @@ class Layer:
         largest_sum: a bound of |accumulator|; largest_plain_sum, largest_start: see the functions of
             these names.
         joined: the fields that change where neighbouring pixels are computed as one, or rows are one.
-        copies: the symbol of the kernel that computes it from a copy of the image, or SQUARES.
+        copies: the symbol of the kernel that computes it from a copy of the image.
     """
 
     kind: str
@@ -78,15 +66,6 @@ def layers_of(
     kernels that copy the image and are better still, the best first, and as the layers of its rows."""
     extents = {name: value for name, value in fields.items() if isinstance(value, int)}
     layer = _layer(select, attrs, op, extents, FEW_ZEROS)
-    if isinstance(attrs, ops.DepthwiseConv2d) and not layer.kind.endswith("_wide"):
-        square = _square(select, attrs, op, extents, layer)
-        columns = _columns(select, attrs, op, extents)
-        if square or columns is not None:
-            alone = _layer(select, attrs, op, extents, FEW_ZEROS, may_be_dense=False)
-            return layer, alone if columns is None else _with(alone, columns), square, []
-        whole = _dense(select, attrs, op, extents, layer)
-        if whole is not None:
-            return layer, whole, (), []
     joined = layer
     if layer.constants.groups > 1:
         joined = _layer(select, attrs, op, extents, MANY_ZEROS)
@@ -104,8 +83,7 @@ def _copying(
 ) -> tuple[Layer, ...]:
     """The layer as it is, for kernels that copy the image and take fewer instructions than `other` does; not
     where other channels may lie between the pixels."""
-    isa = select.target.isa
-    if isa not in (Isa.MVE, Isa.DSP) or select.choice is not KernelChoice.BUILTIN:
+    if select.target.isa is not Isa.MVE or select.choice is not KernelChoice.BUILTIN:
         return ()
     if (
         other.kind != "conv2d"
@@ -116,84 +94,10 @@ def _copying(
     alone = _layer(select, attrs, op, fields, 0)
     facts = {**fields, "groups": alone.constants.groups}
     others = {**fields, "groups": other.constants.groups, **other.joined}
-    if isa is Isa.DSP:
-        most = instructions_dsp(others, wide=False)
-        pays = widened.pays(facts, most, planes.pay(isa, others))
-        return (replace(alone, copies=widened.SYMBOL),) if pays else ()
-    most = instructions_mve(others, wide=False)
-    ways = [_gathering(symbol, alone, facts) for symbol in gathered.SYMBOLS]
-    changed = {way.copies: {**facts, **way.joined} for way in ways}
-    paying = [
-        way
-        for way in ways
-        if gathered.pays(way.copies, changed[way.copies], most, one_row="in_h" in way.joined)
-    ]
-    paying.sort(key=lambda way: gathered.instructions(way.copies, changed[way.copies]))
-    return tuple(paying)
-
-
-def _gathering(symbol: str, alone: Layer, facts: Mapping[str, int]) -> Layer:
-    """The layer for a kernel that copies the image, with the pixels, or rows, that it takes for one."""
-    joined = join_windows(symbol, alone.constants.weight, facts)
-    layer = alone if joined is None else _with(alone, joined)
-    row = gathered.in_one_row(symbol, {**facts, **layer.joined})
-    if row:
-        weight = layer.constants.weight
-        turned = weight.reshape(len(weight), 1, row["kernel_w"], -1)
-        layer = replace(layer, constants=replace(layer.constants, weight=turned))
-    return replace(layer, copies=symbol, joined={**layer.joined, **row})
-
-
-def _columns(
-    select: Selector, attrs: ops.DepthwiseConv2d, op: Op, fields: Mapping[str, int]
-) -> Joined | None:
-    """Neighbouring pixels of a depthwise convolution as one of all their channels."""
-    x = select.tensor(op.inputs[0])
-    if x.shape[1] == 1:
-        return None
-    if select.choice is not KernelChoice.BUILTIN or select.is_joined(op.outputs[0]):
-        return None
-    weight = constant_data(select, op.inputs[1], op, "weights")
-    return join_columns(select.target, weight, fields, x.dtype is DType.S16)
-
-
-def _dense(
-    select: Selector,
-    attrs: ops.DepthwiseConv2d,
-    op: Op,
-    fields: Mapping[str, int],
-    layer: Layer,
-) -> Layer | None:
-    """A depthwise convolution of int16 as one of all channels, whose neighbouring pixels are one."""
-    if select.choice is not KernelChoice.BUILTIN or select.is_joined(op.outputs[0]):
-        return None
-    if layer.kind != op.kind or not layer.constants.wide or attrs.window.dilation != (1, 1):
-        return None
-    weight = constant_data(select, op.inputs[1], op, "weights")
-    joined = join_dense(select.target, weight, fields)
-    if joined is None:
-        return None
-    constants = replace(layer.constants, weight=joined.weight)
-    return _with(replace(layer, kind="conv2d", constants=constants), joined)
-
-
-def _square(
-    select: Selector,
-    attrs: ops.DepthwiseConv2d,
-    op: Op,
-    fields: Mapping[str, int],
-    layer: Layer,
-) -> tuple[Layer, ...]:
-    """A depthwise convolution of small windows as one of 3x3."""
-    if select.choice is not KernelChoice.BUILTIN or layer.kind != op.kind or len(layer.types) > 1:
-        return ()  # of weights of 4 bits not all channels have the kernel
-    weight, wide = constant_data(select, op.inputs[1], op, "weights"), layer.constants.wide
-    facts = {"rescales": attrs.rescales, "largest_sum": layer.largest_sum}
-    needed = ("shifts_right_2",) if wide else ("shifts_right_to_22", "narrow_sums")
-    if not all(CASES[name](facts) for name in needed):
-        return ()
-    square = in_3x3(select.target, weight, fields, wide)
-    return () if square is None else (replace(_with(layer, square), copies=SQUARES),)
+    most = gemm.instructions(others, wide=False)
+    paying = [symbol for symbol in gathered.SYMBOLS if gathered.pays(symbol, facts, most)]
+    paying.sort(key=lambda symbol: gathered.instructions(symbol, facts))
+    return tuple(replace(alone, copies=symbol) for symbol in paying)
 
 
 def _with(layer: Layer, joined: Joined) -> Layer:
@@ -222,10 +126,8 @@ def _joined(select: Selector, layer: Layer, op: Op, fields: Mapping[str, int]) -
         return layer
     if layer.kind == "transpose_conv2d":
         joined = join_phases(select.target, constants.weight, fields, constants.wide)
-    elif layer.kind != "conv2d" or (
-        constants.wide and select.target.isa is Isa.DSP and planes.pay(Isa.DSP, fields)
-    ):
-        joined = None  # of int16 one channel at a time has no estimate
+    elif layer.kind != "conv2d":
+        joined = None
     else:
         is_reversed = isinstance(op.attrs, ops.TransposeConv2d)  # check/transposed.py knows no rows
         joined = join_neighbours(
@@ -248,8 +150,6 @@ def _layer(
     op: Op,
     fields: Mapping[str, int],
     zeros: int,
-    *,
-    may_be_dense: bool = True,
 ) -> Layer:
     """The layer with as many groups computed as one as `zeros` bytes of weights are enough for."""
     weight = constant_data(select, op.inputs[1], op, "weights")
@@ -264,15 +164,6 @@ def _layer(
         # One input channel for all outputs: a plain convolution, which has the faster kernels.
         _, kernel_h, kernel_w, out_c = weight.shape
         kind, weight = "conv2d", weight.reshape(-1, out_c).T.reshape(out_c, kernel_h, kernel_w, 1)
-    elif (
-        depthwise
-        and may_be_dense
-        and select.choice is KernelChoice.BUILTIN
-        and select.tensor(op.inputs[0]).shape[1] == weight.shape[3]
-        and select.tensor(op.inputs[0]).dtype is DType.S8
-        and is_dense_best(select.target, weight, attrs.window, fields)
-    ):
-        kind, weight = "conv2d", dense(weight)
     elif is_reversed(select, attrs, op, weight):
         kind, weight = "conv2d", weight[:, ::-1, ::-1]
     groups = attrs.groups if isinstance(attrs, ops.Conv2d) else 1

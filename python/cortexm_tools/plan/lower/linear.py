@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import partial
 
@@ -98,11 +97,6 @@ def _pixels(fields: dict[str, Field]) -> dict[str, Field]:
     }
 
 
-def _outputs(select: Selector, op: Op) -> int:
-    """Of a linear layer."""
-    return select.tensor(op.outputs[0]).shape[-1]
-
-
 @lowers(ops.Linear)
 def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     x = select.tensor(op.inputs[0])
@@ -129,7 +123,6 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "largest_bias": int(np.abs(constants.bias.astype(np.int64)).max(initial=0)),
         "least_weight": int(constants.weight.min(initial=0)),
         "looked_up": select.is_looked_up(op.inputs[1]),
-        "all_outputs": math.gcd(*(_outputs(select, each) for each in select.all(ops.Linear))),
     }
     is_wide = x.dtype is DType.S16 and not fits_in_32_bits(bound)
     types = types_of(x.dtype, constants.weight, out_features)

@@ -5,38 +5,31 @@ Kernels compute outputs in blocks. A pixel costs as much as some hundred product
 first one, and outputs that are left of a block cost most. So where outputs are few, `count` pixels of a
 row are one: its window is that of the first one and the columns up to the last one's, and it has the
 outputs of each, which lie side by side in memory. Windows one column wide are read as they are, from
-`count` pixels as one of more channels; so are depthwise ones, which then have channels in fours or eights.
-Exact: products with a weight of zero add nothing, to a sum or to its bound.
-
-On DSP smaller windows of depthwise convolutions are 3x3 ones, which have a kernel, with weights of zero.
+`count` pixels as one of more channels. Exact: products with a weight of zero add nothing, to a sum or to its
+bound.
 
 All pixels of a short row may be one. Then its window is all columns of the image, as one pixel of more
 channels, and needs no padding: what weights that lie outside would have added, the input's zero point
 times their sum, is added to the biases. These pixels follow each other in memory, so that they can be a
-column, or a row: the windows of a row are gathered together, and each is one piece. On DSP pixels of 1x1
-windows are one row, too: three are multiplied together.
+column, or a row: the windows of a row are gathered together, and each is one piece.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...ir import Array
 from ...ir.fixed_point import I64
-from ...ir.geometry import Window
 from ...target import Isa, Target
-from ..kernels import gathered, gemm, planes, triples, widened
+from ..kernels import gemm, planes, triples
 from ..kernels.facts import windows_inside
 from .groups import in_groups
 
 NEIGHBOURS = "neighbours"
 """The name under which a plan does without."""
-
-SQUARES = "squares"
-"""The name under which a plan does without small windows as 3x3 ones, whose kernel has more scratch."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +59,6 @@ _COSTS_S16 = _Costs(112, 2.3, 2.5, 39, 1.59, 42, 1.0)
 # the image.
 _UNEVEN, _OUTSIDE = 38, 70
 
-_COLUMNS = {Isa.MVE: planes.columns_mve, Isa.DSP: planes.columns_base}
-
 _MOST_PIXELS = 8
 _MOST_OF_ROW = 16  # where they are all
 _MOST_ROWS = 32  # that may be a single one; larger images may be computed in bands of rows
@@ -77,11 +68,7 @@ _MOST_BYTES = 1024  # of weights that may be added
 _PER_CHANNEL = 9  # bytes of constants for its bias, multiplier and shift
 # Of the instructions at most, so that estimates that are wrong do no harm.
 _SHARE = {Isa.MVE: 0.93, Isa.DSP: 0.91, Isa.V7M: 0.87, Isa.V6M: 0.87}
-_SHARE_COLUMNS = 0.9  # the same of windows one column wide
-_SHARE_DENSE = 0.8  # and of depthwise ones, of which another kernel is estimated
 _PER_BYTE = 1  # instructions that an added byte must save
-_SQUARES_CODE = 1600  # bytes of a kernel that maybe no other layer has
-_PER_BYTE_OF_CODE = 2
 
 
 @dataclass(frozen=True)
@@ -129,54 +116,7 @@ def join_neighbours(
         cost = each + _PER_BYTE * (added + tables)
         if each < _SHARE[isa] * alone and added <= _MOST_BYTES and cost < best:
             best, found = cost, joined
-    if found is not None and rows and target.isa is Isa.DSP:
-        found = replace(found, fields=found.fields | _in_one_row({**fields, **found.fields}))
     return found
-
-
-def _in_one_row(fields: Mapping[str, int]) -> dict[str, int]:
-    """The fields that change where the pixels of 1x1 windows are a single row."""
-    ones = (f"{name}_{along}" for name in ("kernel", "stride") for along in "hw")
-    is_whole = (fields["in_h"], fields["in_w"]) == (fields["out_h"], fields["out_w"])
-    is_whole = is_whole and fields["in_y0"] == fields["in_x0"] == 0
-    rows = fields["in_h"]
-    if any(fields[name] != 1 for name in ones) or not is_whole or rows > _MOST_ROWS:
-        return {}
-    pixels = rows * fields["in_w"]
-    changed = {"in_h": 1, "out_h": 1, "in_w": pixels, "out_w": pixels}
-    return changed | {"in_row_stride": pixels * fields["in_c"]}
-
-
-def join_windows(symbol: str, weight: Array, fields: Mapping[str, int]) -> Joined | None:
-    """The same for a kernel that gathers windows: those of neighbours overlap, so that one which has room in
-    as many vectors is gathered for several of them; one column of two inputs takes less time than of one.
-
-    Args:
-        symbol: of the kernel.
-        weight, fields: as of `join_neighbours`; `groups` too.
-    """
-    if fields["groups"] > 1 or weight.shape[0] > _MOST_OUTPUTS:
-        return None
-
-    def of(more: Mapping[str, int]) -> float:
-        changed = {**fields, **more}
-        return gathered.cost(symbol, {**changed, **gathered.in_one_row(symbol, changed)})
-
-    alone = best = of({})
-    found = None
-    for joined in _ways(weight, fields, 2):
-        each = of(joined.fields)
-        added = _filled(joined.weight) - _filled(weight)
-        tables = _PER_CHANNEL * (len(joined.weight) - len(weight))
-        cost = each + _PER_BYTE * (added + tables)
-        if each < _SHARE[Isa.MVE] * alone and added <= _MOST_BYTES and cost < best:
-            best, found = cost, joined
-    return found
-
-
-def _filled(weight: Array) -> int:
-    """Bytes of weights whose rows are filled up to sixteens."""
-    return int(len(weight) * -(-weight[0].size // 16) * 16)
 
 
 def instructions(isa: Isa, weight: Array, fields: Mapping[str, int], wide: bool) -> float:
@@ -190,17 +130,15 @@ def instructions_of(isa: Isa, facts: Mapping[str, int], wide: bool) -> float:
     """Of one image, by conv2d for this instruction set."""
     if isa in triples.ISAS:
         return triples.instructions(isa, facts)
-    return instructions_mve(facts, wide) if isa is Isa.MVE else instructions_dsp(facts, wide)
+    return gemm.instructions(facts, wide) if isa is Isa.MVE else instructions_dsp(facts, wide)
 
 
 def instructions_dsp(facts: Mapping[str, int], wide: bool) -> float:
     """Of one image on DSP."""
     if facts["groups"] > 1:
         return in_groups(facts)
-    if planes.pay(Isa.DSP, facts):
-        return planes.instructions(Isa.DSP, facts)
-    if not wide and widened.one_output_pays(facts):
-        return widened.one_output(facts)
+    if not wide and facts["in_c"] == 1 and planes.pay_dsp(facts):
+        return planes.instructions_dsp(facts)
     kernel_h, kernel_w, in_c = facts["kernel_h"], facts["kernel_w"], facts["in_c"]
     costs = _COSTS_S16 if wide else _COSTS_S8
     depth = kernel_h * kernel_w * in_c
@@ -216,13 +154,6 @@ def instructions_dsp(facts: Mapping[str, int], wide: bool) -> float:
         total += _OUTSIDE * kernel_h * (1 - windows_inside(facts, "h") * windows_inside(facts, "w"))
     clamp = 0.0 if wide else planes.clamp_dsp(facts)
     return float(facts["out_h"] * facts["out_w"] * total + clamp)
-
-
-def instructions_mve(facts: Mapping[str, int], wide: bool) -> float:
-    """Of one image on MVE."""
-    if planes.pay(Isa.MVE, facts):
-        return planes.instructions(Isa.MVE, facts)
-    return gemm.instructions(facts, wide)
 
 
 def _ways(weight: Array, fields: Mapping[str, int], least: int) -> Iterator[Joined]:
@@ -279,125 +210,3 @@ def _whole_row(weight: Array, fields: Mapping[str, int]) -> Iterator[Joined]:
         changed |= {"in_x0": fields["in_y0"], "in_y0": 0}
         changed["in_row_stride"] = fields["in_h"] * columns * in_c
         yield Joined(width, wide.swapaxes(1, 2), changed, outside.reshape(-1))
-
-
-def join_columns(
-    target: Target, weight: Array, fields: Mapping[str, int], wide: bool
-) -> Joined | None:
-    """How many pixels of a row to compute as one of all their channels, if that is worth it: of a depthwise
-    convolution whose windows are one column wide, so that no channel has to do with another.
-
-    Args:
-        weight: int8 [1, kernel_h, 1, channels].
-        fields, wide: as for `join_neighbours`.
-    """
-    _, kernel_h, kernel_w, channels = weight.shape
-    width = fields["in_w"]
-    cost = _COLUMNS.get(target.isa)
-    if wide and target.isa is Isa.MVE:  # it has no estimate
-        cost = None
-    if cost is None or (kernel_w, fields["stride_w"], fields["in_x0"]) != (1, 1, 0):
-        return None
-    if fields["out_w"] != width or fields["in_c"] != fields["out_c"] or kernel_h == 1:
-        return None
-    facts = {**fields, "out_pixel_stride": channels}
-    alone = cost(facts)
-    best, found = _SHARE_COLUMNS * alone, None
-    for count in range(2, width + 1):
-        added = (count - 1) * channels * (kernel_h + _PER_CHANNEL)
-        if width % count or added > _MOST_BYTES:
-            continue
-        changed = {
-            "in_w": width // count,
-            "out_w": width // count,
-            "in_c": count * channels,
-            "out_c": count * channels,
-            "out_pixel_stride": count * channels,
-            "dilation_w": 1,
-        }
-        each = cost({**facts, **changed})
-        if each < best and alone - each >= _PER_BYTE * added:
-            best = each
-            outside = np.zeros(count * channels, np.int64)
-            found = Joined(count, np.tile(weight, count), changed, outside)
-    return found
-
-
-def in_3x3(target: Target, weight: Array, fields: Mapping[str, int], wide: bool) -> Joined | None:
-    """A depthwise convolution whose windows are smaller as one of 3x3 windows, if that is worth it.
-
-    Args: as of `join_columns`.
-    """
-    _, kernel_h, kernel_w, channels = weight.shape
-    down, right = fields["dilation_h"], fields["dilation_w"]
-    reach_h, reach_w = (kernel_h - 1) * down + 1, (kernel_w - 1) * right + 1
-    if target.isa is not Isa.DSP or max(reach_h, reach_w) > 3 or (kernel_h, kernel_w) == (3, 3):
-        return None
-    if fields["in_c"] != fields["out_c"] or channels < 4:
-        return None
-    above, left = (3 - reach_h) // 2, (3 - reach_w) // 2
-    square = np.zeros((1, 3, 3, channels), weight.dtype)
-    square[:, above : above + reach_h : down, left : left + reach_w : right] = weight
-    changed = {
-        "in_y0": fields["in_y0"] - above,
-        "in_x0": fields["in_x0"] - left,
-        "kernel_h": 3,
-        "kernel_w": 3,
-        "dilation_h": 1,
-        "dilation_w": 1,
-    }
-    saved = planes.pixels_dsp(fields) - planes.squares_dsp({**fields, **changed}, wide)
-    if saved < _PER_BYTE_OF_CODE * (_SQUARES_CODE + square.size - weight.size):
-        return None
-    return Joined(1, square, changed, np.zeros(channels, np.int64))
-
-
-def is_dense_best(target: Target, weight: Array, window: Window, fields: Mapping[str, int]) -> bool:
-    """Whether a depthwise convolution of few channels, for which no kernel has vectors, costs more than
-    one of all channels with weights of zero; on DSP windows that are several columns apart in rows too
-    short for one channel at a time.
-
-    Args:
-        weight: int8 [1, kernel_h, kernel_w, channels].
-        fields: of the parameter block.
-    """
-    _, kernel_h, kernel_w, channels = weight.shape
-    taps = kernel_h * kernel_w
-    if window.dilation != (1, 1):
-        return False
-    are_apart = window.stride[1] > 1 and taps <= 9
-    if target.isa is Isa.MVE:
-        return channels < 8 and (taps <= 4 or are_apart)
-    if target.isa is not Isa.DSP or channels >= 4:
-        return False
-    return taps <= 3 or are_apart and not planes.pay_dsp(fields)
-
-
-def join_dense(target: Target, weight: Array, fields: Mapping[str, int]) -> Joined | None:
-    """Neighbouring pixels of a depthwise convolution of few int16 channels as one of a convolution of all
-    channels, if that is worth it: of the kernel with vectors of a channel's pixels, rows cost most.
-
-    Args: as of `join_columns`.
-    """
-    facts = {**fields, "groups": 1}
-    if target.isa is not Isa.MVE or fields["in_c"] != fields["out_c"] or not planes.pay_mve(facts):
-        return None
-    joined = join_neighbours(target, dense(weight), fields, wide=True)
-    if joined is None:
-        return None
-    alone = planes.rows_mve(facts)
-    each = instructions(target.isa, joined.weight, {**fields, **joined.fields}, wide=True)
-    added = joined.weight.size - weight.size + _PER_CHANNEL * (joined.count - 1) * weight.shape[3]
-    if each > _SHARE_DENSE * alone or alone - each < _PER_BYTE_OF_CODE * added:
-        return None
-    return joined
-
-
-def dense(weight: Array) -> Array:
-    """Weights of a depthwise convolution as of one of all channels: [channels, kernel_h, kernel_w,
-    channels]."""
-    _, *window, channels = weight.shape
-    wide = np.zeros((channels, *window, channels), weight.dtype)
-    for channel in range(channels):
-        wide[channel, :, :, channel] = weight[0, :, :, channel]
-    return wide

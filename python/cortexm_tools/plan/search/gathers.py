@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the convolutions of a network take conv2d_gathered, conv2d_folded and conv2d_direct, for which
+"""Whether the convolutions of a network take conv2d_gathered and conv2d_direct, for which
 plan/lower/conv_layers.py names those that they make faster.
 
 They share its code. So what they save together has to be worth the flash that it takes, or none of them
@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir import Graph
-from ..kernels import gathered, widened
+from ..kernels import gathered, gemm
 from ..kernels.table import code_sizes
 from ..lower.context import Lowered, Lowerings
-from ..lower.neighbours import instructions_mve
 from ..types import Call
 from .cost import instructions_by_kernel
 from .whole import Spare, WholeCalls
@@ -26,14 +25,13 @@ _LINEAR = 0.4  # of what conv2d takes for a small linear layer that a kernel of 
 
 
 def copying(whole: WholeCalls) -> Spare:
-    """The convolutions that take one of them, or conv2d_widened, as what they would do without."""
-    alike: dict[str, tuple[str, ...]] = dict.fromkeys(gathered.SYMBOLS, gathered.SYMBOLS)
-    alike[widened.SYMBOL] = (widened.SYMBOL,)
+    """The convolutions that take one of them, as what they would do without."""
     return frozenset(
         (op.outputs[0], symbol)
         for op in whole.graph.ops
         for call in whole.lowered(op).calls
-        for symbol in alike.get(call.kernel.symbol, ())
+        if call.kernel.symbol in gathered.SYMBOLS
+        for symbol in gathered.SYMBOLS
     )
 
 
@@ -81,7 +79,7 @@ def _instructions(call: Call) -> float:
         return instructions_by_kernel([call])
     if call.kernel.symbol in gathered.SYMBOLS:
         return call.turns * gathered.instructions(call.kernel.symbol, call.int_fields)
-    return call.turns * instructions_mve(call.int_fields, wide=False)
+    return call.turns * gemm.instructions(call.int_fields, wide=False)
 
 
 def _is_convolved(own: Lowered, other: Lowered) -> bool:

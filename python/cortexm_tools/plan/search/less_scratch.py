@@ -7,8 +7,8 @@ limit is met. Operators below the limit keep their kernels.
 
 Without leave to use more, a kernel that copies an image or makes rows in scratch for speed alone is given up
 where the arena grows by it (of depthwise convolutions depthwise_conv2d_pairs, and others where a channel has
-several outputs), and conv2d_gathered, conv2d_folded and conv2d_direct where too few are left to be worth
-their code. Neighbouring pixels are computed apart then where a byte of scratch saves little by them.
+several outputs), and conv2d_gathered and conv2d_direct where too few are left to be worth their code.
+Neighbouring pixels are computed apart then where a byte of scratch saves little by them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...ir import Op
-from ..kernels import gathered, planes
-from ..lower.neighbours import NEIGHBOURS, SQUARES, instructions_of
+from ..kernels import gathered
+from ..lower.neighbours import NEIGHBOURS, instructions_of
 from ..lower.transposed import ROW_PHASES
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
@@ -28,17 +28,15 @@ from .whole import Spare, WholeCalls
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
 _POOLING = "cortexm_avg_pool2d_rows_s8_mve", "cortexm_max_pool2d_rows_s8_mve"
-_REWRITES = frozenset({NEIGHBOURS, ROW_PHASES, SQUARES})
+_REWRITES = frozenset({NEIGHBOURS, ROW_PHASES})
 _WITH_ROWS = _REWRITES.union(_POOLING)
 # What computes depthwise convolutions of several outputs a channel from a copy of the image.
 _SEVERAL = frozenset(
     f"cortexm_depthwise_conv2d_{name}"
     for name in (
         "pairs_s8_mve",
-        "several_s8_mve",
         "planes_s8_dsp",
         "planes_s16_dsp",
-        "planes_s16_mve",
     )
 )
 # What copies an image of one channel after the other for speed alone, also of one output each.
@@ -143,8 +141,6 @@ def _instructions(call: Call) -> float:
     symbol, fields = call.kernel.symbol, call.int_fields
     if symbol in gathered.SYMBOLS:
         return call.turns * gathered.instructions(symbol, fields)
-    if call.kernel.serves == "depthwise_conv2d":  # of which one of all channels is the other way
-        return call.turns * planes.rows_mve(fields)
     return call.turns * instructions_of(
         call.kernel.isa, fields, call.kernel.types.startswith("s16")
     )

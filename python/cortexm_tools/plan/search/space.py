@@ -16,11 +16,9 @@ from ..lower.gates import fuse_gates
 from ..memory.states import settle
 from .candidates import Candidates
 from .gathers import not_worth_their_code
-from .halves import halve_images
 from .least_flash import MORE_CONSTANTS, larger_kernels
 from .matrix_bands import together
 from .order import smallest_order
-from .samples import sample_images
 from .tiles import tiles_pay
 from .whole import Spare, WholeCalls
 
@@ -48,8 +46,6 @@ class SearchSpace:
             if not apart:
                 graph = fuse_functions(graph, target, may_grow=may_grow)
             graph = fuse_gates(graph, target, may_grow=may_grow)
-        if kernels is KernelChoice.BUILTIN and may_grow:
-            graph = halve_images(sample_images(graph, target), target)
         self.graph = settle(graph)
         self.target = target
         self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)

@@ -16,8 +16,8 @@ from ..types import Call
 _SHARE = 0.95  # of the instructions at most, so that estimates that are wrong do no harm
 _SLOWER = 1.05  # times what a layer took before, at most …
 _SMALL = 0.01  # … if that is more than such a part of all
-_TILES, _FEW = "conv2d_tiles", ("conv2d_few", "conv2d_few_from_16")
-_OTHERS = ("conv2d", "conv2d_plain", "conv2d_few_unclamped", *_FEW)
+_TILES, _FEW = "conv2d_tiles", "conv2d_few"
+_OTHERS = ("conv2d", "conv2d_plain", "conv2d_few_unclamped", _FEW)
 
 
 def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
@@ -29,7 +29,7 @@ def tiles_pay(plain: Sequence[Call], tiled: Sequence[Call]) -> bool:
         if call.kernel.op == _TILES:
             if old.kernel.serves != "conv2d":
                 continue  # a linear layer of few products, which takes what convolutions take
-            if old.kernel.op in _FEW:
+            if old.kernel.op == _FEW:
                 return False  # it keeps a pixel's inputs in registers
             each = _plain(old), _instructions(call.int_fields), _usual(old)
             costs.append([call.turns * cost for cost in each])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....target import CORES
-from .. import gathered, gemm, planes, widened
+from .. import gathered, gemm, planes
 from ..facts import Facts, is_pointwise, shares_columns, tile_row
 
 _MANY_CODES = 250_000  # products
@@ -44,11 +44,6 @@ def _one_to_one(facts: Facts) -> bool:
     return bool(facts["in_c"] == facts["out_c"])
 
 
-def _several(facts: Facts) -> bool:
-    """Depthwise: several output channels for each input channel."""
-    return bool(facts["in_c"] < facts["out_c"])
-
-
 def _narrow_sums(facts: Facts) -> bool:
     """No accumulator reaches 2^30, whatever the input is."""
     return bool(facts["largest_sum"] < 1 << 30)
@@ -80,13 +75,13 @@ def _undilated(facts: Facts) -> bool:
 
 
 def _rows_3x3(facts: Facts) -> bool:
-    """Such windows of channels in fours."""
-    return planes.are_squares(facts) and bool(facts["out_c"] % 4 == 0)
-
-
-def _left_3x3(facts: Facts) -> bool:
     """Such windows of four channels or more."""
     return planes.are_squares(facts) and bool(facts["out_c"] >= 4)
+
+
+def _fours_3x3(facts: Facts) -> bool:
+    """Such windows of channels in fours."""
+    return planes.are_squares(facts) and bool(facts["out_c"] % 4 == 0)
 
 
 def _near_places(facts: Facts) -> bool:
@@ -169,36 +164,15 @@ def _few_inputs(facts: Facts) -> bool:
     return bool(are_whole and is_near and results >= 8000 and is_pointwise(facts))
 
 
-def _one_output(facts: Facts) -> bool:
-    """linear: one output of one row, and so many inputs that the kernel for such a sum, of some 160 bytes,
-    does without more than half of the instructions."""
-    is_one = facts["rows"] == facts["out_features"] == 1
-    return bool(is_one and facts["in_features"] >= 64)
-
-
-def _few_outputs(limit: int, least: int = 1) -> Callable[[Facts], bool]:
-    """linear: fewer outputs than `limit`, which would all be left of the blocks in which others are computed,
-    but `least` in all rows, of so many inputs that the kernel for them saves fifty instructions and more."""
-    return lambda facts: bool(
-        facts["out_features"] < limit
-        and facts["rows"] * facts["out_features"] >= least
-        and facts["in_features"] >= 32
-    )
-
-
-def _no_eights(facts: Facts) -> bool:
-    """No convolution of the model reads pixels of 8 channels."""
-    return bool(facts.get("no_eights", False))
+def _few_outputs(facts: Facts) -> bool:
+    """linear: up to three outputs, which would all be left of the fours in which others are computed, of so
+    many inputs that the kernel for them saves fifty instructions and more."""
+    return bool(facts["out_features"] < 4 and facts["in_features"] >= 32)
 
 
 def _plain(facts: Facts) -> bool:
     """A convolution for outputs in fours, as all of the model are, with one group."""
     return bool(facts.get("all_plain", False) and facts["out_c"] % 4 == 0)
-
-
-def _all_in_blocks(size: int) -> Callable[[Facts], bool]:
-    """linear: no layer of the model has outputs that are left of blocks of so many."""
-    return lambda facts: bool(facts["all_outputs"] % size == 0)
 
 
 def _copies(symbol: str) -> Callable[[Facts], bool]:
@@ -265,7 +239,6 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "narrow_multipliers": _narrow_multipliers,
     "shifts_right_2": _shifts_right_2,
     "one_to_one": _one_to_one,
-    "several": _several,
     "centered_weights": _centered_weights,
     "narrow_sums": _narrow_sums,
     "narrow_products": _narrow_products,
@@ -273,7 +246,7 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "one_group": _one_group,
     "constant_weights": _constant_weights,
     "rows_3x3": _rows_3x3,
-    "left_3x3": _left_3x3,
+    "fours_3x3": _fours_3x3,
     "near_places": _near_places,
     "sixteens_3x3": _sixteens_3x3,
     "from_minus_127": _from_minus_127,
@@ -281,25 +254,15 @@ CASES: dict[str, Callable[[Facts], bool]] = {
     "shared_columns": _shared_columns,
     "one_plane": _one_plane,
     "gathers": _copies(gathered.GATHERED),
-    "folds": _copies(gathered.FOLDED),
     "reads_rows": _copies(gathered.DIRECT),
-    "widens": _copies(widened.SYMBOL),
     "planes_pay_dsp": planes.pay_dsp,
-    "planes_pay_mve": lambda facts: not facts.get("copies") and planes.pay_mve(facts),
-    "blocks_pay": planes.pay_blocks,
     "small_windows": planes.pay_few,
     "pairs_of_rows_pay": planes.pay_pairs,
     "from_zero": _from_zero,
     "few_inputs": _few_inputs,
     "few_unclamped": gemm.few_pay,
-    "one_output_pixels": widened.one_output_pays,
-    "one_output": _one_output,
-    "few_outputs_dsp": _few_outputs(4),
-    "few_outputs_mve": _few_outputs(8, least=2),
-    "no_eights": _no_eights,
+    "few_outputs": _few_outputs,
     "plain": _plain,
-    "all_in_fours": _all_in_blocks(4),
-    "all_in_eights": _all_in_blocks(8),
     "tiles": _tiles,
     "pixel": _pixel,
     "pooled_pixel": _pooled_pixel,
