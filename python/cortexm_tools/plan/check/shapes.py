@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ...errors import CortexMError
 from ...ir import Op
 from ..types import Call, Plan, Step
-from . import float_channels, float_pixels, float_planes
+from . import floats
 
 
 def check_ends(plan: Plan, step: Step) -> None:
@@ -48,9 +48,8 @@ _BLOCKS = {"conv2d_plain": 4, "linear_symmetric_fours": 4, "linear_eights": 8}  
 
 def check_fours(plan: Plan, step: Step) -> None:
     """Every call that reads rows of any length as words has rows of one word at least, and every one that
-    makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others,
-    that of narrow windows of floats no channels that are groups; that of rows of pixels has nothing else, and
-    those of few inputs no gaps between the pixels.
+    makes blocks of outputs only leaves none, nor groups; those for pixels from 16 channels on have no others;
+    those of floats have the layers that they take.
 
     Raises:
         CortexMError: names the layer.
@@ -70,7 +69,7 @@ def check_fours(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} has no pixels of 8 channels", where=str(step.op.layer)
             )
-        takes, what = _TAKES.get(op, (None, ""))
+        takes, what = floats.TAKES.get(op, (None, ""))
         if takes is not None and not takes(call):
             raise CortexMError(f"{call.kernel.symbol} {what}", where=str(step.op.layer))
 
@@ -94,7 +93,3 @@ def _are_pixels(fields: Mapping[str, int]) -> bool:
         first, count, stride, extent = (fields[name] for name in names)
         are_inside = are_inside and 0 <= first <= first + (count - 1) * stride < extent
     return fields["kernel_h"] == fields["kernel_w"] == 1 and are_inside
-
-
-# By a kernel's operator: what it takes, and how a message says so.
-_TAKES = {**float_channels.TAKES, **float_planes.TAKES, **float_pixels.TAKES}
