@@ -9,8 +9,7 @@ Instructions of single operators for each of their products or elements, counted
 `benchmarks.sweep` does; `**` marks what exceeds the limit of its kind. Names give shapes: of convolutions
 the channels, window and image; of products rows x inner x columns; of the others outer x elements x inner,
 along the middle, and scales of int8 softmaxes other than 0.05. `alone` says that nothing else is in the
-program, as a classifier's softmax or layers of one row without convolutions are, with which it would share
-tables or code.
+program, as a classifier's softmax is, with which it would share tables or code.
 """
 
 from __future__ import annotations
@@ -57,12 +56,6 @@ class Item:
     add: Callable[[Net], int]
     per: int
     is_alone: bool = False
-
-    @property
-    def company(self) -> tuple[str, bool]:
-        """Items of one company share programs: convolutions and products of floats are apart, as products
-        take the code of convolutions where there are some."""
-        return self.kind, self.name.startswith("conv ")
 
 
 def conv(
@@ -186,9 +179,6 @@ def _float_items() -> Iterator[Item]:
         yield conv(in_c, out_c, rows_first=True)
     for in_c, out_c in ((16, 32), (8, 16), (4, 16), (3, 16), (2, 8), (1, 8), (16, 3), (16, 1)):
         yield conv(in_c, out_c, (1, 1))
-    for out_c, in_c in ((4, 1), (4, 2), (4, 8)):
-        yield conv(in_c, out_c, (1, 1), rows_first=True)
-    yield conv(3, 1, (1, 1), (32, 32), rows_first=True)
     yield conv(3, 16, size=(32, 32), stride=2)
     yield conv(3, 8, size=(32, 32), stride=2, rows_first=True)
     yield conv(1, 8, (10, 4), (49, 10), stride=2)
@@ -209,10 +199,6 @@ def _float_items() -> Iterator[Item]:
             yield conv(16, 16, window, groups=16, stride=2, rows_first=rows_first)
     for side in (8, 16):
         yield conv(16, 16, size=(side, side), groups=16, dilation=2)
-    for columns in (3, 5):
-        yield conv(16, 16, (1, columns), (1, 64), groups=16, stride=(1, 2), rows_first=True)
-        yield conv(16, 16, (columns, 1), (64, 8), groups=16, stride=(2, 1), rows_first=True)
-        yield conv(16, 16, (columns, 1), (64, 8), groups=16, rows_first=True)
     yield conv(8, 16, (1, 5), (1, 64))
     yield conv(8, 16, (3, 1), (64, 8))
     yield conv(8, 8, groups=2)
@@ -225,8 +211,6 @@ def _float_items() -> Iterator[Item]:
     for rows, inner, columns in ((16, 16, 16), (1, 64, 64), (64, 16, 64), (9, 17, 7)):
         yield matmul(rows, inner, columns)
     yield matmul(49, 16, 49, batches=2)
-    for inner, columns in ((64, 64), (100, 20), (256, 10), (64, 3)):
-        yield _alone(linear(1, inner, columns))
 
 
 def _alone(item: Item) -> Item:
@@ -287,12 +271,12 @@ def measure(some: Sequence[Item], cpu: str) -> list[float]:
     Raises:
         CortexMError: a tool is missing, the build or the run fails.
     """
-    companies: dict[tuple[str, bool], list[int]] = {}
+    kinds: dict[str, list[int]] = {}  # which share programs
     for place, item in enumerate(some):
         if not item.is_alone:
-            companies.setdefault(item.company, []).append(place)
+            kinds.setdefault(item.kind, []).append(place)
     programs = [[place] for place, item in enumerate(some) if item.is_alone]
-    for shared in companies.values():
+    for shared in kinds.values():
         programs += [
             shared[first : first + _TOGETHER] for first in range(0, len(shared), _TOGETHER)
         ]

@@ -271,102 +271,12 @@ CORTEXM_CONV_F32(cortexm_conv2d_channels_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_three_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_any_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_by_two_sixteen_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_fours_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_eights_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_five_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_line_three_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_line_five_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_line_seven_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_line_nine_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_line_three_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_line_five_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_line_seven_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_line_nine_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
 CORTEXM_CONV_F32(cortexm_conv2d_channels_wide_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_narrow_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_one_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_one_three_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
@@ -381,87 +291,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_one_five_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_planes_3x3_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_five_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_five_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_seven_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_line_three_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_line_five_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_line_seven_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_line_nine_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_channels_3x3_dilated_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_line_three_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_line_five_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_line_seven_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_column_three_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_column_five_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_column_three_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_column_five_by_two_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_planes_3x3_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
@@ -471,42 +301,7 @@ CORTEXM_CONV_F32(cortexm_conv2d_planes_row_f32_ref)
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_planes_column_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
 CORTEXM_CONV_F32(cortexm_conv2d_planes_wide_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_wide_by_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_planes_1x1_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_single_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_two_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_three_f32_ref)
-{
-    cortexm_conv2d_f32_ref(params, in, weight, bias, out);
-}
-
-CORTEXM_CONV_F32(cortexm_conv2d_four_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }

@@ -114,38 +114,3 @@ CORTEXM_MATMUL_F32(cortexm_matmul_f32_ref)
         }
     }
 }
-
-CORTEXM_MATMUL_F32(cortexm_matmul_few_f32_ref)
-{
-    cortexm_matmul_f32_ref(params, a, b, bias, out);
-}
-
-CORTEXM_MATMUL_F32(cortexm_matmul_column_f32_ref)
-{
-    cortexm_matmul_f32_ref(params, a, b, bias, out);
-}
-
-CORTEXM_MATMUL_F32(cortexm_matmul_one_f32_ref)
-{
-    cortexm_matmul_f32_ref(params, a, b, bias, out);
-}
-
-CORTEXM_MATMUL_F32(cortexm_matmul_row_f32_ref)
-{
-    cortexm_matmul_f32_ref(params, a, b, bias, out);
-}
-
-CORTEXM_MATMUL_F32(cortexm_matmul_pairs_f32_ref)
-{
-    cortexm_matmul_f32_ref(params, a, b, bias, out);
-}
-
-CORTEXM_MATMUL_F32(cortexm_matmul_small_f32_ref)
-{
-    cortexm_matmul_f32_ref(params, a, b, bias, out);
-}
-
-CORTEXM_MATMUL_F32(cortexm_matmul_rows_f32_ref)
-{
-    cortexm_matmul_f32_ref(params, a, b, bias, out);
-}

@@ -840,85 +840,43 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
 typedef enum {
     PLAIN,
     TRANSPOSED,
-    ONE, /* an input, and windows of three columns or more */
+    ONE_THREE, /* one input, and windows of so many columns */
     ONE_FOUR,
     ONE_FIVE,
-    PLANES_BY_TWO, /* each a group, windows of three columns two apart, or five */
-    PLANES_FIVE,
-    PLANES_FIVE_BY_TWO,
-    PLANES_3X3_BY_TWO, /* and two rows, a row and a column of which may lie outside the image */
+    PLANES_3X3, /* each a group, 3x3 windows a pixel apart */
     PLANES_ROW, /* windows one column apart, of rows of 16 pixels or more */
-    PLANES_SEVEN, /* of so many columns side by side, half of which are outside at an end, or none */
-    PLANES_LINE_THREE, /* of one row */
-    PLANES_LINE_FIVE,
-    PLANES_LINE_SEVEN,
-    PLANES_LINE_NINE,
-    PLANES_LINE_THREE_BY_TWO, /* the same two columns apart */
-    PLANES_LINE_FIVE_BY_TWO,
-    PLANES_LINE_SEVEN_BY_TWO,
-    PLANES_COLUMN_THREE, /* of one column, of so many rows */
-    PLANES_COLUMN_FIVE,
-    PLANES_COLUMN_THREE_BY_TWO, /* two rows apart */
-    PLANES_COLUMN_FIVE_BY_TWO,
-    PLANES_COLUMN, /* of up to five rows */
-    PLANES_1X1, /* one row of 16 pixels or more */
     PLANES_WIDE, /* of rows of eight pixels or more */
-    PLANES_WIDE_BY_TWO,
     BESIDE,
     EIGHTS,
-    FEW_GROUPS,
     CHANNELS,
     CHANNEL_FOURS,
-    CHANNELS_3X3_ANY, /* side by side, in any number, windows a pixel apart */
-    CHANNELS_3X3, /* side by side, windows one or two columns apart */
-    CHANNELS_3X3_BY_TWO,
-    CHANNELS_3X3_SIXTEEN, /* the same of pixels that are sixteen floats apart */
-    CHANNELS_3X3_DILATED,
-    CHANNELS_TWO, /* so many side by side without gaps, windows of three columns a pixel apart */
-    CHANNELS_THREE,
     CHANNELS_WIDE, /* side by side, windows of three columns or more */
-    CHANNELS_EIGHTS, /* side by side, any windows */
-    CHANNELS_REST, /* the same, the last ones four */
-    CHANNELS_FIVE_BY_TWO, /* side by side, windows of five columns two apart */
-    CHANNELS_LINE_THREE, /* side by side, windows of so many columns, half of which are outside at an end, or none */
-    CHANNELS_LINE_FIVE,
-    CHANNELS_LINE_SEVEN,
-    CHANNELS_LINE_NINE,
-    CHANNELS_LINE_THREE_BY_TWO,
-    CHANNELS_LINE_FIVE_BY_TWO,
-    CHANNELS_LINE_SEVEN_BY_TWO,
-    CHANNELS_LINE_NINE_BY_TWO,
     ROWS,
-    ROWS_BESIDE,
-    SINGLE, /* pixels of so many inputs */
-    TWO,
-    THREE,
-    FOUR
+    ROWS_BESIDE
 } conv_f32_kind_t;
 
-/* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, float_channel_fours,
- * float_channel_eights, float_channel_rest, float_fours, or float_filled. */
+/* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, float_fours, or
+ * float_filled. */
 static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, conv_f32_kind_t kind)
 {
     const int is_beside = kind == BESIDE || kind == ROWS_BESIDE;
+    const int is_one = kind >= ONE_THREE && kind <= ONE_FIVE;
     const int32_t depth = p->in_c / p->groups * p->kernel_h * p->kernel_w;
     const int32_t group_out = p->out_c / p->groups;
     const int are_apart = p->in_strides[1] != 1 || p->out_strides[1] != 1;
-    const int are_channels = p->groups >= 4 && p->in_c == p->groups && group_out == 1 && !is_beside &&
-                             !((kind == CHANNELS || kind == CHANNEL_FOURS) && are_apart);
+    const int are_channels = p->groups >= 4 && (kind == CHANNELS_WIDE || kind == CHANNEL_FOURS ||
+                                                (kind == CHANNELS && !are_apart));
     float *const packed = malloc((size_t)((p->out_c + 3 * p->groups + 8) * depth) * sizeof *packed);
     float *to = packed;
 
     for (int32_t o = 0; o < p->out_c;) {
         const int32_t left = group_out - o % group_out;
-        const int is_rest = kind == CHANNELS_REST && p->out_c - o <= 4;
-        const int32_t most = (kind == CHANNELS_EIGHTS || kind == CHANNELS_REST) && !is_rest ? 8 : 4; /* channels */
-        const int is_one = kind == CHANNELS && p->out_c - o < 3; /* of few that are left */
+        const int is_last = kind == CHANNELS && p->out_c - o < 3; /* of few that are left */
         const int32_t of_left = left >= 4 ? 4 : is_beside ? left : 1;
         const int32_t of_filled = left > 4 ? 8 : 4;
-        const int are_four = (are_channels && !is_one) || (kind >= ONE && kind <= ONE_FIVE);
-        const int32_t beside = are_four ? most : left >= 8 ? 8 : p->filled ? of_filled : of_left;
-        const int32_t first = are_four && o > p->out_c - most ? p->out_c - most : o;
+        const int are_four = (are_channels && !is_last) || is_one;
+        const int32_t beside = are_four ? 4 : left >= 8 ? 8 : p->filled ? of_filled : of_left;
+        const int32_t first = are_four && o > p->out_c - 4 ? p->out_c - 4 : o;
 
         for (int32_t i = 0; i < beside * depth; ++i) {
             const int32_t at = are_four || i % beside < left ? i % beside : left - 1;
@@ -941,7 +899,7 @@ static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
     return last;
 }
 
-/* As _planes_row in plan/kernels/conditions/float_planes.py. */
+/* As are_rows in plan/kernels/float_windows.py. */
 static int are_rows(const cortexm_conv_f32_t *p)
 {
     const int32_t apart = p->dilation_w;
@@ -952,23 +910,17 @@ static int are_rows(const cortexm_conv_f32_t *p)
            (p->pad_left + apart - 1) / apart + last <= p->kernel_w;
 }
 
-/* As _planes_wide in plan/kernels/conditions/float_planes.py. */
+/* As are_eights in plan/kernels/float_windows.py. */
 static int are_wide_planes(const cortexm_conv_f32_t *p)
 {
-    const int32_t most = p->stride_w == 1 ? 7 : 4;
-
-    if (p->out_w < 5 || p->stride_w > 2 || p->dilation_w != 1) {
-        return 0;
-    }
     for (int32_t done = 0; done < p->out_w; done += 8) {
         const int32_t end = done < p->out_w - 8 ? done : p->out_w - 8;
-        const int32_t first = end < 0 ? 0 : end;
-        const int32_t column = first * p->stride_w - p->pad_left;
-        const int32_t beyond = column + 7 * p->stride_w + p->kernel_w - p->in_w;
+        const int32_t column = (end < 0 ? 0 : end) - p->pad_left;
+        const int32_t beyond = column + 7 + p->kernel_w - p->in_w;
         const int32_t before = column < 0 ? -column : 0;
         const int32_t behind = beyond > 0 ? beyond : 0;
 
-        if (before > most || behind > most || before + behind > p->kernel_w || (p->out_w < 8 && behind == 0)) {
+        if (before > 7 || behind > 7 || before + behind > p->kernel_w || (p->out_w < 8 && behind == 0)) {
             return 0;
         }
     }
@@ -1010,18 +962,11 @@ static int slides(const cortexm_conv_f32_t *p)
 static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
 {
     const int transposed = kind == TRANSPOSED;
-    const int is_one = kind >= ONE && kind <= ONE_FIVE;
-    const int are_planes = kind >= PLANES_BY_TWO && kind <= PLANES_WIDE_BY_TWO;
+    const int is_one = kind >= ONE_THREE && kind <= ONE_FIVE;
+    const int are_planes = kind >= PLANES_3X3 && kind <= PLANES_WIDE;
+    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS;
+    const int rows = kind == ROWS || kind == ROWS_BESIDE;
     const int eights = kind >= BESIDE;
-    const int are_3x3 = kind >= CHANNELS_3X3_ANY && kind <= CHANNELS_3X3_DILATED;
-    const int are_wide = kind == CHANNELS_WIDE;
-    const int are_fives = kind == CHANNELS_FIVE_BY_TWO;
-    const int are_few = kind == CHANNELS_TWO || kind == CHANNELS_THREE;
-    const int are_eights = kind == CHANNELS_EIGHTS || kind == CHANNELS_REST;
-    const int are_near_lines = kind >= CHANNELS_LINE_THREE && kind <= CHANNELS_LINE_NINE_BY_TWO;
-    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS || are_3x3 || are_wide || are_fives ||
-                             are_near_lines || are_few || are_eights;
-    const int rows = kind >= ROWS;
     cortexm_conv_f32_t p;
     int32_t in_size;
     int32_t out_size;
@@ -1031,15 +976,11 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     float *weight;
     float *bias;
     float *packed;
-    const int are_lines = kind >= PLANES_LINE_THREE && kind <= PLANES_LINE_SEVEN_BY_TWO;
-    const int32_t columns_of_fourths =
-        are_lines ? 3 + 2 * ((int32_t)(kind - PLANES_LINE_THREE) % 4) : kind == PLANES_SEVEN ? 7 : 0;
-    const int are_rows_of_eights = kind == PLANES_WIDE || kind == PLANES_WIDE_BY_TWO;
-    float *(*const some)(int32_t) = are_rows_of_eights ? (one_in(2) ? any_reals : terms) : kind >= ONE ? reals : terms;
+    float *(*const some)(int32_t) = kind == PLANES_WIDE ? (one_in(2) ? any_reals : terms) : transposed || kind == PLAIN ? terms : reals;
     outputs_t o;
 
     p.batches = between(1, 2);
-    p.groups = eights && kind != FEW_GROUPS && one_in(3) ? between(4, 9) : between(1, 3);
+    p.groups = eights && one_in(3) ? between(4, 9) : between(1, 3);
     p.in_c = p.groups * (p.groups > 3 ? between(1, 2) : between(1, 3));
     p.out_c = p.groups * (p.groups > 3 ? between(1, 2) : between(1, eights ? 20 : 6));
     p.in_h = between(1, 5);
@@ -1070,88 +1011,17 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.groups = p.in_c = p.out_c = between(1, 12);
         p.in_w += between(0, 1) * 14;
         p.out_w += between(0, 1) * 12;
-        if (one_in(2)) { /* 3x3 windows a pixel apart, no more than a row and a column of which is outside */
-            p.kernel_h = p.kernel_w = 3;
-            p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
-            p.pad_top = between(0, 1);
-            p.pad_left = between(0, 1);
-            p.in_h += 2;
-            p.in_w += 2;
-            p.out_h = p.in_h + p.pad_top - 1 - between(0, 1);
-            p.out_w = p.in_w + p.pad_left - 1 - between(0, 1);
+        if (one_in(4)) { /* windows of one column, that go down images of any width */
+            p.kernel_w = p.stride_w = 1;
+            p.kernel_h = between(1, 5);
+            p.stride_h = between(1, 2);
+            p.pad_left = 0;
+            p.in_w = p.out_w = between(1, 12);
+            p.in_h = between(1, 12);
+            p.out_h = between(1, 12);
         }
     }
-    if (kind == CHANNELS && one_in(4)) { /* windows of one column, that go down images of any width */
-        p.kernel_w = p.stride_w = 1;
-        p.kernel_h = between(1, 5);
-        p.stride_h = between(1, 2);
-        p.pad_left = 0;
-        p.in_w = p.out_w = between(1, 12);
-        p.in_h = between(1, 12);
-        p.out_h = between(1, 12);
-    }
-    if (are_3x3) { /* no more than a row and a column outside, at either end */
-        p.groups = p.in_c = p.out_c = between(kind == CHANNELS_3X3_ANY ? 1 : 4, 21) + (one_in(8) ? 24 : 0);
-        if (kind == CHANNELS_3X3_SIXTEEN) {
-            p.groups = p.in_c = p.out_c = one_in(2) ? 16 : between(4, 16);
-        }
-        p.kernel_h = p.kernel_w = 3;
-        p.dilation_h = p.dilation_w = 1;
-        p.stride_h = kind == CHANNELS_3X3_ANY ? 1 : between(1, 3);
-        p.stride_w = kind == CHANNELS_3X3_BY_TWO || kind == CHANNELS_3X3_SIXTEEN ? 2 : 1;
-        p.pad_top = between(0, 1);
-        p.pad_left = between(0, 1);
-        p.out_h = between(1, 6);
-        p.out_w = between(4, 13);
-        p.in_h = (p.out_h - 1) * p.stride_h + 2 - p.pad_top + between(0, 3);
-        p.in_w = (p.out_w - 1) * p.stride_w + 2 - p.pad_left + between(0, 3);
-    }
-    if (kind == CHANNELS_3X3_DILATED) { /* the same of images that taps are apart, of four columns or more */
-        p.stride_h = 1;
-        p.dilation_h = between(1, 4);
-        p.dilation_w = between(1, 3);
-        p.pad_top = between(0, p.dilation_h);
-        p.pad_left = between(0, p.dilation_w);
-        p.out_w = 4 * p.dilation_w + between(0, 9);
-        p.in_h = p.out_h - p.pad_top + p.dilation_h + between(0, p.dilation_h + 1);
-        p.in_w = p.out_w - p.pad_left + p.dilation_w + between(0, p.dilation_w + 1);
-    }
-    if (are_fives) { /* no more than two columns outside, at either end */
-        p.groups = p.in_c = p.out_c = between(4, 21);
-        p.kernel_h = between(1, 6);
-        p.kernel_w = 5;
-        p.dilation_w = 1;
-        p.stride_w = 2;
-        p.pad_top = between(0, 4);
-        p.pad_left = between(0, 2);
-        p.out_h = between(1, 8);
-        p.in_h = between(1, 15);
-        p.out_w = between(4, 13);
-        p.in_w = (p.out_w - 1) * 2 + 3 - p.pad_left + between(0, 3);
-    }
-    if (are_near_lines) {
-        const int32_t half = 1 + (int32_t)(kind - CHANNELS_LINE_THREE) % 4;
-
-        p.groups = p.in_c = p.out_c = between(4, 21) + (one_in(8) ? 24 : 0);
-        p.kernel_h = p.dilation_w = 1;
-        p.kernel_w = 2 * half + 1;
-        p.stride_w = kind >= CHANNELS_LINE_THREE_BY_TWO ? 2 : 1;
-        p.pad_top = 0;
-        p.pad_left = one_in(3) ? 0 : half;
-        p.out_h = between(1, 4);
-        p.in_h = (p.out_h - 1) * p.stride_h + between(1, 3);
-        p.out_w = one_in(3) ? 4 * between(1, 8) : between(8 + half, 30);
-        p.in_w = (p.out_w - 1) * p.stride_w - p.pad_left + p.kernel_w;
-        p.in_w -= one_in(3) ? -between(0, 2) : half - (p.stride_w - 1) * between(0, 1);
-    }
-    if (are_eights) { /* also windows that are wider than the image, and of one column */
-        p.groups = p.in_c = p.out_c = kind == CHANNELS_REST && one_in(8) ? 4 : between(8, 21);
-        p.stride_w = between(1, 3);
-        p.dilation_w = between(1, 2);
-        p.kernel_w = one_in(3) ? 1 : between(1, 9);
-        p.pad_left = between(0, 6);
-    }
-    while (are_wide && !slides(&p)) { /* in rows, or down columns */
+    while (kind == CHANNELS_WIDE && !slides(&p)) { /* in rows, or down columns */
         int32_t *const rows_of[] = {&p.in_h, &p.out_h, &p.kernel_h, &p.stride_h, &p.dilation_h, &p.pad_top};
         int32_t *const columns_of[] = {&p.in_w, &p.out_w, &p.kernel_w, &p.stride_w, &p.dilation_w, &p.pad_left};
         const int is_turned = one_in(4);
@@ -1168,7 +1038,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         *across[2] = is_turned ? 1 : between(1, 4);
         *across[5] = between(0, 2);
     }
-    if (rows || (eights && !are_channels && one_in(4))) { /* a row of pixels, as of a linear layer, few or many */
+    if (rows || ((kind == BESIDE || kind == EIGHTS) && one_in(4))) { /* a row of pixels, as of a linear layer */
         p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
         p.pad_top = p.pad_left = 0;
         p.in_c = between(1, 70);
@@ -1177,56 +1047,33 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_w = p.out_w * p.stride_w - between(0, 2);
         p.in_w += 3 * (p.in_w <= 0 || rows);
     }
-    if (kind >= SINGLE) { /* no gaps */
-        p.stride_w = 1;
-        p.in_c = 1 + (int32_t)kind - (int32_t)SINGLE;
-        p.out_c = kind == FOUR ? between(4, 30) : one_in(4) ? 4 : one_in(4) ? 8 : between(8, 30);
-        p.in_w = p.out_w += 3;
-    }
-    if (is_one) { /* columns of which the first ones and the last ones may lie outside the image */
-        const int32_t outside = kind == ONE ? 1 : 2;
-
+    if (is_one) { /* columns of which the first ones and the last ones may lie outside the image; four rows or more */
         p.groups = p.in_c = p.dilation_w = 1;
         p.out_c = between(4, 13);
-        p.kernel_w = 3 + (int32_t)kind - (int32_t)ONE;
-        p.pad_left = between(0, outside);
-        p.out_w = between(kind == ONE ? 5 : 1, 20);
-        p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - outside - p.pad_left + between(0, 3);
-        p.in_w += p.in_w < 1;
-        if (kind != ONE) { /* four rows of pixels or more */
-            p.kernel_h = between(1, 6);
-            p.pad_top = between(0, 4);
-            p.out_h = between(4, 11);
-            p.in_h = between(1, 15);
-        }
-    }
-    if (are_planes) { /* of which one column may lie outside the image, or two */
-        const int32_t outside = kind == PLANES_BY_TWO ? 1 : 2;
-
-        p.groups = p.in_c = p.out_c = between(1, 3);
-        p.dilation_w = 1;
-        p.kernel_w = 1 + 2 * outside;
-        p.kernel_h = between(1, 5);
-        p.stride_w = kind == PLANES_FIVE ? 1 : 2;
-        p.pad_left = between(0, outside);
+        p.kernel_w = 3 + (int32_t)kind - (int32_t)ONE_THREE;
+        p.kernel_h = between(1, 6);
+        p.pad_left = between(0, p.kernel_w / 2);
         p.pad_top = between(0, 4);
+        p.out_w = between(1, 20);
         p.out_h = between(4, 11);
+        p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - p.kernel_w / 2 - p.pad_left + between(0, 3);
+        p.in_w += p.in_w < 1;
         p.in_h = between(1, 15);
-        p.out_w = between(4, 20);
-        p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - outside - p.pad_left + between(0, 3);
     }
-    if (kind == PLANES_3X3_BY_TWO) {
+    if (are_planes) {
+        p.groups = p.in_c = p.out_c = between(1, 5);
+    }
+    if (kind == PLANES_3X3 || (are_channels && one_in(2))) { /* no more than a row and a column outside */
         p.kernel_h = p.kernel_w = 3;
-        p.stride_h = p.stride_w = 2;
-        p.dilation_h = p.dilation_w = 1;
+        p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
         p.pad_top = between(0, 1);
         p.pad_left = between(0, 1);
-        p.out_h = between(1, 8);
-        p.out_w = between(3, 30);
-        p.in_h = 2 * p.out_h - p.pad_top + between(0, 2);
-        p.in_w = 2 * p.out_w - p.pad_left + between(0, 2);
+        p.in_h += 2;
+        p.in_w += 2 + 14 * (are_planes && one_in(2)) + 4 * are_planes;
+        p.out_h = p.in_h + p.pad_top - 1 - between(0, 1);
+        p.out_w = p.in_w + p.pad_left - 1 - between(0, 1);
     }
-    while (kind == PLANES_ROW && (p.in_w < 1 || !are_rows(&p))) { /* four columns may */
+    while (kind == PLANES_ROW && (p.in_w < 1 || !are_rows(&p))) { /* four columns may lie outside */
         p.kernel_w = between(1, 11);
         p.stride_w = 1;
         p.dilation_w = between(1, 3);
@@ -1247,109 +1094,30 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
         p.in_h = whole + (p.kernel_h - 1) * p.dilation_h;
         p.out_h = p.pad_top + whole + between(0, 4);
     }
-    if (columns_of_fourths != 0) {
-        const int32_t half = columns_of_fourths / 2;
-
-        p.kernel_w = columns_of_fourths;
-        p.stride_w = kind >= PLANES_LINE_THREE_BY_TWO ? 2 : 1;
-        p.dilation_w = 1;
-        p.pad_left = one_in(3) ? 0 : half;
-        p.out_h = between(1, 4);
-        p.out_w = 16 * between(1, 4) + (one_in(2) ? between((half + p.stride_w - 1) / p.stride_w, 15) : 0);
-        p.in_w = (p.out_w - 1) * p.stride_w - p.pad_left + p.kernel_w;
-        p.in_w -= one_in(3) ? -between(0, 2) : half - (p.stride_w - 1) * between(0, 1);
-        p.in_w += kind == PLANES_LINE_FIVE_BY_TWO && p.out_w == 16 ? 1 : 0; /* the last one lacks one at most */
-        if (are_lines) {
-            p.kernel_h = 1;
-            p.pad_top = 0;
-            p.in_h = (p.out_h - 1) * p.stride_h + between(1, 3);
-        }
-    }
-    if (kind >= PLANES_COLUMN_THREE && kind <= PLANES_COLUMN_FIVE_BY_TWO) { /* one row may be outside, or two */
-        const int32_t half = 1 + (int32_t)(kind - PLANES_COLUMN_THREE) % 2;
-
-        p.kernel_w = p.stride_w = p.dilation_h = 1;
-        p.pad_left = 0;
-        p.kernel_h = 2 * half + 1;
-        p.stride_h = kind >= PLANES_COLUMN_THREE_BY_TWO ? 2 : 1;
-        p.pad_top = between(0, half);
-        p.out_h = between(4, 20);
-        p.out_w = one_in(3) ? 8 : between(4, 13); /* rows of eight may follow one another */
-        p.in_h = (p.out_h - 1) * p.stride_h + half + 1 - p.pad_top + between(0, 3);
-        p.in_w = p.out_w + (one_in(2) ? 0 : between(0, 2));
-    }
-    if (kind == PLANES_COLUMN) { /* any may be outside */
-        p.kernel_w = p.stride_w = 1;
-        p.pad_left = 0;
-        p.kernel_h = between(1, 5);
-        p.pad_top = between(0, 5);
-        p.in_h = between(1, 12);
-        p.out_h = between(1, 12);
-        p.out_w = between(8, 30);
-        p.in_w = p.out_w + between(0, 2);
-    }
-    if (are_few) { /* no more than a column outside, at either end; any rows */
-        p.groups = p.in_c = p.out_c = kind == CHANNELS_TWO ? 2 : 3;
-        p.kernel_h = between(1, 4);
-        p.kernel_w = 3;
+    if (kind == PLANES_WIDE) { /* seven may */
         p.stride_w = p.dilation_w = 1;
-        p.pad_top = between(0, 3);
-        p.pad_left = between(0, 1);
-        p.in_h = between(1, 10);
-        p.out_h = between(1, 10);
-        p.out_w = between(4, 13);
-        p.in_w = p.out_w + 1 - p.pad_left + between(0, 3);
-    }
-    if (are_rows_of_eights) { /* seven may, or four */
         do {
-            p.groups = p.in_c = p.out_c = between(1, 5);
             p.kernel_h = between(1, 4);
             p.kernel_w = between(1, 17);
-            p.stride_w = kind == PLANES_WIDE ? 1 : 2;
             p.pad_left = between(0, 7);
             p.out_h = between(1, 8);
             p.in_h = between(1, 10);
             p.out_w = one_in(3) ? between(8, 70) : between(5, 24);
-            p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - p.pad_left - between(-3, 7);
-            if (one_in(4)) { /* three columns, of which one may lie outside */
-                p.kernel_w = 3;
-                p.pad_left = between(0, 1);
-                p.in_w = (p.out_w - 1) * p.stride_w + 3 - p.pad_left - between(-2, 1);
-            }
+            p.in_w = p.out_w - 1 + p.kernel_w - p.pad_left - between(-3, 7);
         } while (p.in_w < 1 || !are_wide_planes(&p));
     }
-    if (kind == PLANES_1X1) {
-        p.groups = p.in_h = p.out_h = p.kernel_h = p.kernel_w = p.stride_w = 1;
-        p.pad_top = p.pad_left = 0;
-        p.in_c = between(1, one_in(3) ? 40 : 4);
-        p.out_c = between(1, 6);
-        p.out_w = between(16, 70);
-        p.in_w = p.out_w + between(0, 2);
-    }
     p.bias_stride = between(0, 1);
-    p.filled = (kind == EIGHTS || kind == FEW_GROUPS) && one_in(2) &&
-               (p.groups < 4 || p.in_c > p.groups || p.out_c > p.groups);
+    p.filled = kind == EIGHTS && one_in(2);
     in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
     out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (are_3x3 || are_wide || are_fives || are_near_lines || are_eights) { /* with gaps between pixels and rows or none */
-        const int32_t gap = kind == CHANNELS_3X3_SIXTEEN ? 16 - p.in_c : between(0, 3);
-
+    if (kind == CHANNELS_WIDE) { /* with gaps between pixels and rows or none */
         p.in_strides[1] = p.out_strides[1] = 1;
-        p.in_strides[3] = p.out_strides[3] = p.in_c + gap;
-        p.out_strides[3] += !are_3x3 && !are_near_lines && one_in(2) ? 1 : 0;
+        p.in_strides[3] = p.out_strides[3] = p.in_c + between(0, 3);
+        p.out_strides[3] += one_in(2) ? 1 : 0;
         p.in_strides[2] = p.in_w * p.in_strides[3] + between(0, 2);
         p.in_strides[0] = p.in_h * p.in_strides[2];
         in_size = p.batches * p.in_strides[0];
         p.out_strides[2] = p.out_w * p.out_strides[3];
-        p.out_strides[0] = p.out_h * p.out_strides[2];
-        out_size = p.batches * p.out_strides[0];
-    } else if (are_few) { /* rows with a gap between them or none */
-        p.in_strides[1] = p.out_strides[1] = 1;
-        p.in_strides[3] = p.out_strides[3] = p.in_c;
-        p.in_strides[2] = p.in_w * p.in_c + between(0, 2);
-        p.in_strides[0] = p.in_h * p.in_strides[2];
-        in_size = p.batches * p.in_strides[0];
-        p.out_strides[2] = p.out_w * p.out_c + between(0, 2);
         p.out_strides[0] = p.out_h * p.out_strides[2];
         out_size = p.batches * p.out_strides[0];
     } else if (are_planes) { /* rows and planes with a gap between them or none */
@@ -1370,10 +1138,9 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     } else if (rows) { /* the terms of a pixel lie side by side */
         p.in_strides[1] = 1;
         p.in_strides[3] = p.in_c;
-        if (kind != ROWS) { /* and so do its outputs; of few inputs with a gap between pixels or none */
+        if (kind == ROWS_BESIDE) { /* and so do its outputs */
             p.out_strides[1] = 1;
-            p.out_strides[3] = p.out_c + (kind >= SINGLE ? between(0, 3) : 0);
-            out_size = p.out_w * p.out_strides[3];
+            p.out_strides[3] = p.out_c;
         }
     } else if (!transposed && one_in(4)) {
         const int32_t apart = between(1, 3);
@@ -1389,9 +1156,7 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
     bias = some(p.bias_stride * (p.out_c - 1) + 1);
     o = float_outputs(out_size);
-    packed = (eights && kind < SINGLE && kind != CHANNELS_3X3_ANY && !are_few) || is_one
-                 ? packed_floats(&p, weight, kind)
-                 : NULL;
+    packed = eights || is_one ? packed_floats(&p, weight, kind) : NULL;
     variant(&p, in + in_first, packed != NULL ? packed : weight, bias, (float *)o.data[0] + out_first);
     ref(&p, in + in_first, weight, bias, (float *)o.data[1] + out_first);
     free(in);
@@ -1399,6 +1164,16 @@ static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind
     free(packed);
     free(bias);
     return finish_floats(&o, EXACT);
+}
+
+int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, PLAIN);
+}
+
+int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+{
+    return any_conv_f32_case(variant, ref, TRANSPOSED);
 }
 
 int conv2d_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
@@ -1421,104 +1196,9 @@ int conv2d_channel_fours_f32_case(conv_f32_fn variant, conv_f32_fn ref)
     return any_conv_f32_case(variant, ref, CHANNEL_FOURS);
 }
 
-int conv2d_channels_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_3X3);
-}
-
-int conv2d_channels_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_TWO);
-}
-
-int conv2d_channels_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_THREE);
-}
-
-int conv2d_channels_3x3_any_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_3X3_ANY);
-}
-
-int conv2d_channels_3x3_dilated_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_3X3_DILATED);
-}
-
-int conv2d_channels_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_3X3_BY_TWO);
-}
-
-int conv2d_channels_3x3_by_two_sixteen_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_3X3_SIXTEEN);
-}
-
 int conv2d_channels_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, CHANNELS_WIDE);
-}
-
-int conv2d_channels_rest_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_REST);
-}
-
-int conv2d_channels_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_EIGHTS);
-}
-
-int conv2d_channels_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_FIVE_BY_TWO);
-}
-
-int conv2d_channels_line_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_LINE_THREE);
-}
-
-int conv2d_channels_line_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_LINE_FIVE);
-}
-
-int conv2d_channels_line_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_LINE_SEVEN);
-}
-
-int conv2d_channels_line_nine_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_LINE_NINE);
-}
-
-int conv2d_channels_line_three_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_LINE_THREE_BY_TWO);
-}
-
-int conv2d_channels_line_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_LINE_FIVE_BY_TWO);
-}
-
-int conv2d_channels_line_seven_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_LINE_SEVEN_BY_TWO);
-}
-
-int conv2d_channels_line_nine_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_LINE_NINE_BY_TWO);
-}
-
-int conv2d_narrow_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, FEW_GROUPS);
 }
 
 int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
@@ -1531,9 +1211,9 @@ int conv2d_row_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
     return any_conv_f32_case(variant, ref, ROWS_BESIDE);
 }
 
-int conv2d_one_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+int conv2d_one_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
-    return any_conv_f32_case(variant, ref, ONE);
+    return any_conv_f32_case(variant, ref, ONE_THREE);
 }
 
 int conv2d_one_four_f32_case(conv_f32_fn variant, conv_f32_fn ref)
@@ -1546,24 +1226,9 @@ int conv2d_one_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
     return any_conv_f32_case(variant, ref, ONE_FIVE);
 }
 
-int conv2d_planes_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
+int conv2d_planes_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
-    return any_conv_f32_case(variant, ref, PLANES_BY_TWO);
-}
-
-int conv2d_planes_3x3_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_3X3_BY_TWO);
-}
-
-int conv2d_planes_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_FIVE);
-}
-
-int conv2d_planes_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_FIVE_BY_TWO);
+    return any_conv_f32_case(variant, ref, PLANES_3X3);
 }
 
 int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
@@ -1571,112 +1236,7 @@ int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
     return any_conv_f32_case(variant, ref, PLANES_ROW);
 }
 
-int conv2d_planes_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_SEVEN);
-}
-
-int conv2d_planes_line_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_LINE_THREE);
-}
-
-int conv2d_planes_line_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_LINE_FIVE);
-}
-
-int conv2d_planes_line_seven_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_LINE_SEVEN);
-}
-
-int conv2d_planes_line_nine_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_LINE_NINE);
-}
-
-int conv2d_planes_line_three_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_LINE_THREE_BY_TWO);
-}
-
-int conv2d_planes_line_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_LINE_FIVE_BY_TWO);
-}
-
-int conv2d_planes_line_seven_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_LINE_SEVEN_BY_TWO);
-}
-
-int conv2d_planes_column_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_COLUMN_THREE);
-}
-
-int conv2d_planes_column_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_COLUMN_FIVE);
-}
-
-int conv2d_planes_column_three_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_COLUMN_THREE_BY_TWO);
-}
-
-int conv2d_planes_column_five_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_COLUMN_FIVE_BY_TWO);
-}
-
-int conv2d_planes_column_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_COLUMN);
-}
-
-int conv2d_planes_1x1_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_1X1);
-}
-
 int conv2d_planes_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)
 {
     return any_conv_f32_case(variant, ref, PLANES_WIDE);
-}
-
-int conv2d_planes_wide_by_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_WIDE_BY_TWO);
-}
-
-int conv2d_single_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, SINGLE);
-}
-
-int conv2d_two_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, TWO);
-}
-
-int conv2d_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, THREE);
-}
-
-int conv2d_four_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, FOUR);
-}
-
-int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLAIN);
-}
-
-int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, TRANSPOSED);
 }

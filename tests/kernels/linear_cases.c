@@ -302,92 +302,19 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     return finish(&o);
 }
 
-/* What a case is of: any product, what kernels for vectors, or blocks, of columns take, vectors of rows, a
- * single sum, up to eight columns, few columns, a single one of some rows, panels of more, or of sixteen columns and fewer, or a row whose
- * last ten columns are pairs. */
-typedef enum { ANY, COLUMNS, ROWS, ONE, SMALL, FEW, COLUMN, PANELS, ROW, PAIRS } matmul_kind_t;
-
-/* The columns of the next panel, of four, three or two, or (ROW) of sixteen, eight, four or those that are left. */
-static int32_t panel_of(int32_t left, matmul_kind_t kind)
+/* Any product, or what kernels for vectors, or blocks, of columns take. */
+static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, int vectors)
 {
-    if (kind == ROW) {
-        return left >= 16 ? 16 : left >= 8 ? 8 : left >= 4 ? 4 : left;
-    }
-    return left <= 2 ? left : left % 3 != 0 && left != 5 ? 4 : 3;
-}
-
-/* Rows of so many columns as panels, one behind the other; of ROW each behind its biases. */
-static void pack_panels(const float *from, int32_t inner, int32_t cols, matmul_kind_t kind, const float *bias,
-                        int32_t bias_step, float *to)
-{
-    for (int32_t c = 0, columns; c < cols; c += columns) {
-        columns = panel_of(cols - c, kind);
-        for (int32_t i = 0; kind == ROW && i < columns; ++i) {
-            *to++ = bias[(c + i) * bias_step];
-        }
-        for (int32_t k = 0; k < inner; ++k) {
-            for (int32_t i = 0; i < columns; ++i) {
-                *to++ = from[k * cols + c + i];
-            }
-        }
-    }
-}
-
-/* The term of some columns, eight or fewer. */
-static float *pack_term(const float *from, int32_t columns, float *to)
-{
-    memcpy(to, from, 4 * (size_t)columns);
-    return to + columns;
-}
-
-/* A row of eights, then of ten columns the first eight and the last eight of half of the terms each, and between
- * these of both halves the last two and the first. */
-static void pack_float_pairs(const float *from, int32_t inner, int32_t cols, const float *bias, int32_t bias_step,
-                             float *to)
-{
-    const int32_t half = inner / 2;
-
-    for (int32_t c = 0; c < cols - 2; c += 8) {
-        const int32_t terms = c == cols - 10 ? half : inner;
-
-        for (int32_t i = 0; i < 8; ++i) {
-            *to++ = bias[(c + i) * bias_step];
-        }
-        for (int32_t k = 0; k < terms; ++k) {
-            to = pack_term(from + k * cols + c, 8, to);
-        }
-    }
-    *to++ = bias[(cols - 2) * bias_step];
-    *to++ = bias[(cols - 1) * bias_step];
-    for (int32_t k = 0; k < half; ++k) {
-        const float *const last = from + k * cols + cols - 2;
-        const float *const first = from + (k + half) * cols + cols - 10;
-
-        *to++ = k % 2 == 0 ? last[0] : last[1];
-        *to++ = k % 2 == 0 ? last[1] : -last[0];
-        *to++ = k % 2 == 0 ? first[0] : first[1];
-        *to++ = k % 2 == 0 ? first[1] : -first[0];
-    }
-    for (int32_t k = half; k < inner; ++k) {
-        to = pack_term(from + k * cols + cols - 8, 8, to);
-    }
-}
-
-static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_kind_t kind)
-{
-    const int vectors = kind == COLUMNS;
-    float *(*const some)(int32_t) = kind == ANY ? terms : reals;
+    float *(*const some)(int32_t) = vectors ? reals : terms;
     cortexm_matmul_f32_t p;
     float *a;
     float *b;
     float *bias;
-    float *packed;
     outputs_t o;
 
     memset(&p, 0, sizeof p);
-    p.batches = kind >= ROW ? 1 : between(1, 3);
-    p.rows = kind == PAIRS ? 1 : between(1, kind == ROWS ? 30 : kind == ROW ? 2 : vectors ? 10 : 5);
-    p.rows = kind == PANELS || kind == COLUMN ? between(4, 40) : p.rows;
+    p.batches = between(1, 3);
+    p.rows = between(1, vectors ? 10 : 5);
     p.cols = between(vectors ? 4 : 1, !vectors ? 10 : one_in(3) ? 60 : 20);
     p.inner = between(1, 20);
     p.a_batch_stride = p.rows * p.inner;
@@ -400,53 +327,13 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
         p.a_row_stride = p.b_col_stride = 1;
     }
     p.bias_col_stride = between(0, 1);
-    p.bias_row_stride = vectors || kind >= SMALL ? 0 : between(0, 1) * p.cols;
-    if (kind == ONE) {
-        p.batches = p.rows = p.cols = 1;
-        p.inner = between(1, 40);
-        p.a_inner_stride = p.b_inner_stride = 1;
-    }
-    if (kind == SMALL) { /* of which more than four lie side by side, of three rows or more */
-        p.rows = between(1, 12);
-        p.cols = between(1, p.rows > 2 && p.b_col_stride == 1 ? 8 : 4);
-        p.a_batch_stride = between(0, 1) * p.rows * p.inner;
-        p.a_inner_stride = 1;
-        p.a_row_stride = p.inner;
-        p.b_inner_stride = p.b_col_stride == 1 ? p.cols : 1;
-        p.b_batch_stride = between(0, 1) * p.cols * p.inner;
-    }
-    if (kind >= FEW) { /* whose elements follow each other */
-        p.cols = kind == PAIRS ? 8 * between(1, 4) + 2 : between(1, kind == FEW ? 3 : kind == ROW ? 50 : 10);
-        p.cols = kind == COLUMN ? 1 : kind == PANELS ? between(2, 10) : p.cols;
-        p.inner = kind == PAIRS ? 4 * between(1, 15) : p.inner;
-        p.b_inner_stride = p.cols;
-        p.b_col_stride = p.cols == 1 ? between(1, 9) : 1;
-        p.b_batch_stride = between(0, 1) * p.cols * p.inner;
-        p.a_inner_stride = 1;
-        p.a_row_stride = p.inner;
-    }
+    p.bias_row_stride = vectors ? 0 : between(0, 1) * p.cols;
     a = some(p.batches * p.rows * p.inner);
     b = some(p.batches * p.cols * p.inner);
     bias = some(p.rows * p.cols);
     o = float_outputs(p.batches * p.rows * p.cols);
-    packed = b;
-    if (kind >= PANELS) {
-        packed = allocate(4 * (p.batches * p.cols * (p.inner + (kind >= ROW)) + 3));
-        for (int32_t i = 0; i < p.batches; ++i) {
-            const int32_t first = i * p.cols * p.inner;
-
-            if (kind == PAIRS) {
-                pack_float_pairs(b, p.inner, p.cols, bias, p.bias_col_stride, packed);
-            } else {
-                pack_panels(b + first, p.inner, p.cols, kind, bias, p.bias_col_stride, packed + first);
-            }
-        }
-    }
-    variant(&p, a, packed, bias, o.data[0]);
+    variant(&p, a, b, bias, o.data[0]);
     ref(&p, a, b, bias, o.data[1]);
-    if (packed != b) {
-        free(packed);
-    }
     free(a);
     free(b);
     free(bias);
@@ -455,50 +342,10 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, matmul_
 
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
-    return any_matmul_f32_case(variant, ref, ANY);
-}
-
-int matmul_few_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
-{
-    return any_matmul_f32_case(variant, ref, FEW);
-}
-
-int matmul_one_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
-{
-    return any_matmul_f32_case(variant, ref, ONE);
-}
-
-int matmul_column_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
-{
-    return any_matmul_f32_case(variant, ref, COLUMN);
-}
-
-int matmul_panels_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
-{
-    return any_matmul_f32_case(variant, ref, PANELS);
-}
-
-int matmul_row_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
-{
-    return any_matmul_f32_case(variant, ref, ROW);
-}
-
-int matmul_pairs_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
-{
-    return any_matmul_f32_case(variant, ref, PAIRS);
-}
-
-int matmul_small_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
-{
-    return any_matmul_f32_case(variant, ref, SMALL);
-}
-
-int matmul_rows_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
-{
-    return any_matmul_f32_case(variant, ref, ROWS);
+    return any_matmul_f32_case(variant, ref, 0);
 }
 
 int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref)
 {
-    return any_matmul_f32_case(variant, ref, COLUMNS);
+    return any_matmul_f32_case(variant, ref, 1);
 }

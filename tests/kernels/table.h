@@ -388,17 +388,8 @@
     K(depthwise_conv2d_s16w4, dsp, depthwise_window_rows_s16w4_case)                               \
     K(depthwise_conv2d_planes_s16, dsp, depthwise_planes_s16_case)                                 \
     K(transpose_conv2d_s16, dsp, transpose_pairs_s16_case)                                         \
-    K(conv2d_channels_two_f32, dsp, conv2d_channels_two_f32_case)                                  \
-    K(conv2d_channels_three_f32, dsp, conv2d_channels_three_f32_case)                              \
-    K(conv2d_planes_line_three_by_two_f32, dsp, conv2d_planes_line_three_by_two_f32_case)          \
-    K(conv2d_planes_line_five_by_two_f32, dsp, conv2d_planes_line_five_by_two_f32_case)            \
-    K(conv2d_planes_column_f32, dsp, conv2d_planes_column_f32_case)                                \
-    K(conv2d_channels_fours_f32, dsp, conv2d_channels_rest_f32_case)                               \
-    K(conv2d_channels_eights_f32, dsp, conv2d_channels_eights_f32_case)                            \
     K(conv2d_planes_wide_f32, dsp, conv2d_planes_wide_f32_case)                                    \
-    K(conv2d_planes_wide_by_two_f32, dsp, conv2d_planes_wide_by_two_f32_case)                      \
     K(conv2d_channels_f32, dsp, conv2d_channels_f32_case)                                          \
-    K(conv2d_planes_1x1_f32, dsp, conv2d_planes_1x1_f32_case)                                      \
     K(conv2d_row_f32, dsp, conv2d_row_beside_f32_case)                                             \
     K(conv2d_f32, dsp, conv2d_beside_f32_case)                                                     \
     K(linear_few_s8, dsp, linear_few_s8_case)                                                      \
@@ -409,8 +400,6 @@
     K(linear_s16, dsp, linear_pairs_s16_case)                                                      \
     K(linear_s16w4, dsp, linear_pairs_s16w4_case)                                                  \
     K(batch_matmul_s16, dsp, batch_matmul_s16_case)                                                \
-    K(matmul_one_f32, dsp, matmul_one_f32_case)                                                    \
-    K(matmul_few_f32, dsp, matmul_few_f32_case)                                                    \
     K(matmul_f32, dsp, matmul_vectors_f32_case)                                                    \
     K(lstm_s8, dsp, lstm_pairs_s8_case)                                                            \
     K(lstm_s16, dsp, lstm_pairs_s16_case)                                                          \
@@ -478,49 +467,14 @@
     K(depthwise_conv2d_s16, mve, depthwise8_s16_case)                                              \
     K(depthwise_conv2d_s16w4, mve, depthwise8_s16w4_case)                                          \
     K(transpose_conv2d_s16, mve, transpose_gemm4_s16_case)                                         \
-    K(conv2d_channels_3x3_any_f32, mve, conv2d_channels_3x3_any_f32_case)                          \
-    K(conv2d_channels_3x3_f32, mve, conv2d_channels_3x3_f32_case)                                  \
-    K(conv2d_channels_3x3_by_two_sixteen_f32, mve, conv2d_channels_3x3_by_two_sixteen_f32_case)    \
-    K(conv2d_channels_3x3_by_two_f32, mve, conv2d_channels_3x3_by_two_f32_case)                    \
-    K(conv2d_channels_line_three_f32, mve, conv2d_channels_line_three_f32_case)                    \
-    K(conv2d_channels_line_five_f32, mve, conv2d_channels_line_five_f32_case)                      \
-    K(conv2d_channels_line_seven_f32, mve, conv2d_channels_line_seven_f32_case)                    \
-    K(conv2d_channels_line_nine_f32, mve, conv2d_channels_line_nine_f32_case)                      \
-    K(conv2d_channels_line_three_by_two_f32, mve, conv2d_channels_line_three_by_two_f32_case)      \
-    K(conv2d_channels_line_five_by_two_f32, mve, conv2d_channels_line_five_by_two_f32_case)        \
-    K(conv2d_channels_line_seven_by_two_f32, mve, conv2d_channels_line_seven_by_two_f32_case)      \
-    K(conv2d_channels_line_nine_by_two_f32, mve, conv2d_channels_line_nine_by_two_f32_case)        \
-    K(conv2d_channels_five_by_two_f32, mve, conv2d_channels_five_by_two_f32_case)                  \
-    K(conv2d_channels_3x3_dilated_f32, mve, conv2d_channels_3x3_dilated_f32_case)                  \
+    K(conv2d_planes_3x3_f32, mve, conv2d_planes_3x3_f32_case)                                      \
+    K(conv2d_planes_row_f32, mve, conv2d_planes_row_f32_case)                                      \
     K(conv2d_channels_wide_f32, mve, conv2d_channels_wide_f32_case)                                \
     K(conv2d_channels_f32, mve, conv2d_channel_fours_f32_case)                                     \
-    K(conv2d_one_f32, mve, conv2d_one_f32_case)                                                    \
+    K(conv2d_one_three_f32, mve, conv2d_one_three_f32_case)                                        \
     K(conv2d_one_four_f32, mve, conv2d_one_four_f32_case)                                          \
     K(conv2d_one_five_f32, mve, conv2d_one_five_f32_case)                                          \
-    K(conv2d_planes_3x3_by_two_f32, mve, conv2d_planes_3x3_by_two_f32_case)                        \
-    K(conv2d_planes_by_two_f32, mve, conv2d_planes_by_two_f32_case)                                \
-    K(conv2d_planes_five_f32, mve, conv2d_planes_five_f32_case)                                    \
-    K(conv2d_planes_five_by_two_f32, mve, conv2d_planes_five_by_two_f32_case)                      \
-    K(conv2d_planes_seven_f32, mve, conv2d_planes_seven_f32_case)                                  \
-    K(conv2d_planes_line_three_f32, mve, conv2d_planes_line_three_f32_case)                        \
-    K(conv2d_planes_line_five_f32, mve, conv2d_planes_line_five_f32_case)                          \
-    K(conv2d_planes_line_seven_f32, mve, conv2d_planes_line_seven_f32_case)                        \
-    K(conv2d_planes_line_nine_f32, mve, conv2d_planes_line_nine_f32_case)                          \
-    K(conv2d_planes_line_three_by_two_f32, mve, conv2d_planes_line_three_by_two_f32_case)          \
-    K(conv2d_planes_line_five_by_two_f32, mve, conv2d_planes_line_five_by_two_f32_case)            \
-    K(conv2d_planes_line_seven_by_two_f32, mve, conv2d_planes_line_seven_by_two_f32_case)          \
-    K(conv2d_planes_column_three_f32, mve, conv2d_planes_column_three_f32_case)                    \
-    K(conv2d_planes_column_five_f32, mve, conv2d_planes_column_five_f32_case)                      \
-    K(conv2d_planes_column_three_by_two_f32, mve, conv2d_planes_column_three_by_two_f32_case)      \
-    K(conv2d_planes_column_five_by_two_f32, mve, conv2d_planes_column_five_by_two_f32_case)        \
-    K(conv2d_planes_row_f32, mve, conv2d_planes_row_f32_case)                                      \
-    K(conv2d_planes_1x1_f32, mve, conv2d_planes_1x1_f32_case)                                      \
-    K(conv2d_single_f32, mve, conv2d_single_f32_case)                                              \
-    K(conv2d_two_f32, mve, conv2d_two_f32_case)                                                    \
-    K(conv2d_three_f32, mve, conv2d_three_f32_case)                                                \
-    K(conv2d_four_f32, mve, conv2d_four_f32_case)                                                  \
     K(conv2d_row_f32, mve, conv2d_row_f32_case)                                                    \
-    K(conv2d_narrow_f32, mve, conv2d_narrow_f32_case)                                              \
     K(conv2d_f32, mve, conv2d_eights_f32_case)                                                     \
     K(linear_s8, mve, linear_gemm8_s8_case)                                                        \
     K(linear_s8w4, mve, linear_gemm8_s8w4_case)                                                    \
@@ -528,14 +482,7 @@
     K(linear_s16, mve, linear_gemm4_s16_case)                                                      \
     K(linear_s16w4, mve, linear_gemm4_s16w4_case)                                                  \
     K(batch_matmul_s16, mve, batch_matmul_s16_case)                                                \
-    K(matmul_one_f32, mve, matmul_one_f32_case)                                                    \
-    K(matmul_small_f32, mve, matmul_small_f32_case)                                                \
-    K(matmul_pairs_f32, mve, matmul_pairs_f32_case)                                                \
-    K(matmul_row_f32, mve, matmul_row_f32_case)                                                    \
     K(matmul_f32, mve, matmul_vectors_f32_case)                                                    \
-    K(matmul_column_f32, mve, matmul_column_f32_case)                                              \
-    K(matmul_few_f32, mve, matmul_panels_f32_case)                                                 \
-    K(matmul_rows_f32, mve, matmul_rows_f32_case)                                                  \
     K(lstm_s8, mve, lstm_gemm4_s8_case)                                                            \
     K(lstm_s16, mve, lstm_gemm4_s16_case)                                                          \
     K(lstm_s8w4, mve, lstm_gemm4_s8w4_case)                                                        \

@@ -7,7 +7,6 @@ Data operators in random graphs, float operators one by one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -59,19 +58,12 @@ def float_cases() -> list[Case]:
 
 
 def row_cases() -> list[Case]:
-    """Layers of floats with one row or two and no others, and convolutions of single pixels; and such of one
-    row and two outputs more than eights."""
-    any_rows = _rows(((1, 2), (7, 5), (9, 11), (16, 29), (21, 40)), (1, 2), "matmul_row")
-    return [any_rows, _rows(((4, 10), (8, 18), (20, 10), (68, 26)), (1,), "matmul_pairs")]
-
-
-def _rows(shapes: Sequence[tuple[int, int]], counts: Sequence[int], kernel: str) -> Case:
-    """Of so many inputs and outputs, and of so many rows each."""
+    """Layers of floats with one row, two and many, and convolutions of single pixels."""
     net = Net("rows")
-    for number, (inner, outputs) in enumerate(shapes):
+    for number, (inner, outputs) in enumerate(((1, 2), (7, 5), (9, 11), (16, 29), (21, 40))):
         constants = [net.constant(net.random.normal(0, 1, (outputs, inner)), DType.F32)]
         constants += [net.constant(net.random.normal(0, 1, outputs), DType.F32)] * (number % 3 > 0)
-        for rows in counts:
+        for rows in (1, 2, 40 + number % 4):
             operands = [net.input((rows, inner), DType.F32), *constants]
             net.add(ops.FloatLinear(), operands, (rows, outputs), DType.F32)
         image = net.input((1, inner, 1, 1), DType.F32, channels_last(4))
@@ -81,21 +73,7 @@ def _rows(shapes: Sequence[tuple[int, int]], counts: Sequence[int], kernel: str)
         net.add(attrs, operands, (1, outputs, 1, 1), DType.F32, channels_last(4))
     graph = net.finish(*(op.outputs[0] for op in net.ops))
     used = {step.calls[0].kernel.op for step in make_plan(graph, Target.parse("cortex-m55")).steps}
-    assert used == {kernel}
-    return graph, [values(graph, 1), values(graph, 2, special=True)]
-
-
-def pixel_cases() -> list[Case]:
-    """Linear layers of floats with many rows of up to four inputs, whose last outputs begin among others."""
-    net = Net("pixels")
-    for number, (inner, outputs) in enumerate(product((1, 2, 3, 4), (4, 9, 12, 13))):
-        operands = [net.input((145 + number % 4, inner), DType.F32)]
-        operands += [net.constant(net.random.normal(0, 1, (outputs, inner)), DType.F32)]
-        operands += [net.constant(net.random.normal(0, 1, outputs), DType.F32)] * (number % 3 > 0)
-        net.add(ops.FloatLinear(), operands, (145 + number % 4, outputs), DType.F32)
-    graph = net.finish(*(op.outputs[0] for op in net.ops))
-    used = {step.calls[0].kernel.op for step in make_plan(graph, Target.parse("cortex-m55")).steps}
-    assert used > {"conv2d_single", "conv2d_two", "conv2d_three"}
+    assert used == {"conv2d", "conv2d_row"}
     return [(graph, [values(graph, 1), values(graph, 2, special=True)])]
 
 
@@ -128,7 +106,6 @@ CASES = {
         *float_cases(),
         *byte_cases(),
         *row_cases(),
-        *pixel_cases(),
     ],
 }
 

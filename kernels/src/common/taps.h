@@ -218,13 +218,6 @@ static inline cortexm_inside_t cortexm_inside(int32_t pad, int32_t reach, int32_
                               last < 0 ? 0 : cortexm_min(last / stride + 1, out)};
 }
 
-/* Whether each channel is a group of one output: the plan packs the weights of four side by side, the last
- * four beginning among those that came before. */
-static inline int32_t cortexm_are_channels_f32(const cortexm_conv_f32_t *p)
-{
-    return p->groups == p->in_c && p->groups == p->out_c && p->groups >= 4;
-}
-
 /* Goes on by so many outputs. */
 static inline void cortexm_pass_f32(cortexm_place_f32_t *from, int32_t count, int32_t weights)
 {

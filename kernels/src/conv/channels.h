@@ -10,10 +10,11 @@
 #include "cortexm/requantize.h"
 
 /*
- * Channels that lie side by side are computed four at a time, whose weights the plan puts side by side, too (packs
- * "float_channels" and "float_channel_fours", plan/kernels/packing_floats.py); others, and fewer than LEAST_OF_FOUR that
- * are left, one after the other. A block of pixels goes down the rows whose windows have the same taps inside the image.
- * The file that includes this defines MOST_PIXELS of one channel in a block, and the functions that are declared here.
+ * Channels that lie side by side, with MVE any, are computed four at a time, whose weights the plan puts side by side,
+ * too (packs "float_channels" and "float_fours", plan/kernels/packing_floats.py); others, and fewer than LEAST_OF_FOUR
+ * that are left, one after the other. A block of pixels goes down the rows whose windows have the same taps inside the
+ * image. The file that includes this defines MOST_PIXELS of one channel in a block, and the functions that are declared
+ * here.
  */
 
 /* Blocks of so many pixels of one channel, or of four, and as many below each other as `count` says. Distances in
@@ -30,7 +31,9 @@ typedef struct {
     const uint8_t *x;
     uint8_t *out;
     int32_t count;
-    int32_t own[3];                /* what else assembly reads */
+#if defined OWN
+    uint32_t own[OWN];             /* what else assembly reads */
+#endif
 } block_t;
 
 /* Flags: negative if the first column is missing, carry if the last one is, zero if columns are not neighbours. */
@@ -60,11 +63,17 @@ static inline int32_t are_taps(const cortexm_conv_f32_t *p);
  * all taps. */
 static inline int32_t are_one_row(const cortexm_conv_f32_t *p);
 
-/* Whether channels are computed four at a time, but for few that are left. */
-static inline int32_t are_fours(const cortexm_conv_f32_t *p)
+/* Whether channels lie side by side. */
+static inline int32_t are_beside(const cortexm_conv_f32_t *p)
 {
-    return p->in_strides[1] == 1 && p->out_strides[1] == 1 && p->groups >= 4;
+    return p->in_strides[1] == 1 && p->out_strides[1] == 1;
 }
+
+/* Whether channels are computed four at a time, but for few that are left. */
+static inline int32_t are_fours(const cortexm_conv_f32_t *p);
+
+/* Where the next channels lie. */
+static inline void set_channels(block_t *block, const cortexm_conv_f32_t *p);
 
 /* How many pixels of one channel come next where so many are left, less than MOST_PIXELS. */
 static inline int32_t last_pixels(const block_t *block, const run_t *run, int32_t left);
@@ -112,6 +121,7 @@ static void channels_of(const cortexm_conv_f32_t *p, block_t *block, const run_t
     block->columns = at->columns;
     block->gap = at->row_gap;
     block->step = at->step;
+    set_channels(block, p);
     if (are_taps(p) && block->rows > 0) {
         block->step += at->row_gap;
         block->columns = at->rows;

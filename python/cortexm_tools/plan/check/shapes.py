@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ...errors import CortexMError
 from ...ir import Op
 from ..types import Call, Plan, Step
-from . import float_channels, float_pixels, float_planes
+from . import floats
 
 
 def check_ends(plan: Plan, step: Step) -> None:
@@ -42,8 +42,7 @@ def check_ends(plan: Plan, step: Step) -> None:
 
 def check_fours(plan: Plan, step: Step) -> None:
     """Every call that reads rows of any length as words has rows of one word at least; conv2d_plain has one
-    group and leaves no outputs behind fours; that of narrow windows of floats has no channels that are
-    groups, that of rows of pixels nothing else, and those of few inputs no gaps between the pixels.
+    group and leaves no outputs behind fours; those of floats have the layers that they take.
 
     Raises:
         CortexMError: names the layer.
@@ -58,7 +57,7 @@ def check_fours(plan: Plan, step: Step) -> None:
             raise CortexMError(
                 f"{call.kernel.symbol} would leave out outputs", where=str(step.op.layer)
             )
-        takes, what = _TAKES.get(call.kernel.op, (None, ""))
+        takes, what = floats.TAKES.get(call.kernel.op, (None, ""))
         if takes is not None and not takes(call):
             raise CortexMError(f"{call.kernel.symbol} {what}", where=str(step.op.layer))
 
@@ -82,7 +81,3 @@ def _are_pixels(fields: Mapping[str, int]) -> bool:
         first, count, stride, extent = (fields[name] for name in names)
         are_inside = are_inside and 0 <= first <= first + (count - 1) * stride < extent
     return fields["kernel_h"] == fields["kernel_w"] == 1 and are_inside
-
-
-# By a kernel's operator: what it takes, and how a message says so.
-_TAKES = {**float_channels.TAKES, **float_planes.TAKES, **float_pixels.TAKES}

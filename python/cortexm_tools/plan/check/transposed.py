@@ -347,8 +347,7 @@ def _are_weights(
     # Channels that are groups have their weights as they are where not all of a pixel lie side by side.
     strides = [dict(call.fields).get(f"{side}_strides") for side in ("in", "out")]
     are_beside = all(isinstance(steps, tuple) and steps[1] == 1 for steps in strides)
-    are_channels = call.kernel.pack in ("float_channels", "float_channel_fours")
-    is_plain = not call.kernel.pack or are_channels and not are_beside
+    is_plain = not call.kernel.pack or call.kernel.pack == "float_channels" and not are_beside
     pack = (lambda plain: plain.weight) if is_plain else FORMS[call.kernel.pack].weights
     values, some = (
         pack(Constants(each, np.zeros(0, np.float32), groups=groups)).reshape(-1)

@@ -46,21 +46,11 @@ FORMS: dict[str, Form] = {
     "depthwise16": Form(packing_mve.depthwise16),
     "depthwise8": Form(packing_mve.depthwise8, packing_mve.depthwise8_size),
     "eights": Form(packing_scalar.eights),
-    "float_beside": Form(packing_floats.float_beside, lambda c: c.weight.size),
+    "float_beside": Form(packing_floats.float_beside),
     "float_channels": Form(packing_floats.float_channels, packing_floats.float_channels_size),
-    "float_channel_eights": Form(
-        packing_floats.float_channel_eights, packing_floats.float_channel_eights_size
-    ),
-    "float_channel_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
-    "float_channel_rest": Form(
-        packing_floats.float_channel_rest, packing_floats.float_channel_rest_size
-    ),
-    "float_eights": Form(packing_floats.float_eights, packing_floats.float_eights_size),
+    "float_eights": Form(packing_floats.float_eights),
     "float_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
     "float_filled": Form(packing_floats.float_filled, packing_floats.float_filled_size),
-    "float_pairs": Form(packing_floats.float_pairs),
-    "float_panels": Form(packing_floats.float_panels),
-    "float_row": Form(packing_floats.float_row, packing_floats.float_row_size),
     "fours": Form(packing_scalar.fours),
     "gemm4": Form(packing_mve.gemm4, packing_mve.gemm4_size),
     "gemm4_wide": Form(packing_mve.gemm4_wide, packing_mve.gemm4_wide_size),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -12,13 +12,12 @@ import numpy as np
 
 from ...advice import advice_on
 from ...errors import CortexMError
-from ...ir import Array, Attrs, DType, Graph, Op, Tensor, channels_last, ops
+from ...ir import Array, Attrs, Graph, Op, Tensor, ops
 from ...ir.geometry import Window
 from ...target import Target
-from ..kernels import float_windows, gathered
+from ..kernels import gathered
 from ..kernels.cmsis_nn import compiled_isa
 from ..kernels.facts import Facts
-from ..kernels.packing_floats import are_float_channels
 from ..kernels.params import check_ranges
 from ..kernels.scratch import SCRATCH
 from ..kernels.table import Kernel, KernelChoice, find_kernel, symbols
@@ -28,12 +27,7 @@ from .neighbours import NEIGHBOURS
 
 _Fact = TypeVar("_Fact")
 
-_FEW_ROWS = 25  # eight blocks of three and one more
-_MANY_BLOCKS = (
-    160  # for each of which the kernel for rows saves some twenty instructions, two for a byte
-)
 POINTWISE = Window((1, 1), (1, 1), (0, 0, 0, 0), (1, 1))
-_FLOAT_CONVOLUTIONS = (ops.FloatConv2d, ops.FloatTransposeConv2d)
 
 Lowering = Callable[["Selector", Any, Op], list[Call]]
 
@@ -90,18 +84,7 @@ class Lowerings:
         self.apart = apart
         self.tiles = tiles
         self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
-        self.rows_alone = not any(isinstance(op.attrs, _FLOAT_CONVOLUTIONS) for op in graph.ops)
-        blocks = [_blocks_of_rows(graph, op) for op in graph.ops]
-        self.rows_pay = sum(blocks) >= _MANY_BLOCKS or all(
-            count > 0 or not isinstance(op.attrs, _FLOAT_CONVOLUTIONS)
-            for op, count in zip(graph.ops, blocks, strict=True)
-        )
-        self.few_rows_alone = self.rows_alone and all(_has_few_rows(graph, op) for op in graph.ops)
         self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
-        self.narrow_windows = all(_is_narrow(graph, op) for op in graph.ops)
-        self.sixteens_alone = all(_has_sixteen(graph, op) for op in graph.ops)
-        found = (_facts_of_planes(graph, op) for op in graph.ops)
-        self.planes_in_eights = float_windows.eights_that_pay(facts for facts in found if facts)
         self.target = target
         self.choice = choice
         self.joined = frozenset(
@@ -118,7 +101,6 @@ class Lowerings:
         self._variants: dict[int, frozenset[str]] = {}
         self._facts: dict[int | str, Any] = {}
         self._convolving: dict[frozenset[str], frozenset[str]] = {}
-        self._multiplying: dict[frozenset[str], frozenset[str]] = {}
 
     def lower(self, op: Op, without: Set[str] = frozenset()) -> Lowered:
         """The kernel calls that compute `op`, with none of our kernels in `without`, given by symbol.
@@ -160,19 +142,9 @@ class Lowerings:
     def convolving(self, without: frozenset[str]) -> frozenset[str]:
         """The symbols of the kernels that the graph's convolutions take, with none of those in `without`."""
         if without not in self._convolving:
-            self._convolving[without] = self._kernels(self._convolutions, without)
+            calls = (call for op in self._convolutions for call in self.lower(op, without).calls)
+            self._convolving[without] = frozenset(call.kernel.symbol for call in calls)
         return self._convolving[without]
-
-    def multiplying(self, without: frozenset[str]) -> frozenset[str]:
-        """The same of the products of matrices of floats."""
-        if without not in self._multiplying:
-            products = [op for op in self.ops if isinstance(op.attrs, ops.FloatMatmul)]
-            self._multiplying[without] = self._kernels(products, without)
-        return self._multiplying[without]
-
-    def _kernels(self, some: Sequence[Op], without: frozenset[str]) -> frozenset[str]:
-        calls = (call for op in some for call in self.lower(op, without).calls)
-        return frozenset(call.kernel.symbol for call in calls)
 
     def once(self, key: int | str, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives the first time that it is asked for a tensor, or for a word."""
@@ -180,28 +152,6 @@ class Lowerings:
             self._facts[key] = find()
         found: _Fact = self._facts[key]
         return found
-
-
-def _has_few_rows(graph: Graph, op: Op) -> bool:
-    """Whether an operator is no linear layer of floats with as many rows as are computed better as the pixels
-    of a convolution."""
-    x = graph.tensors[op.inputs[0]] if isinstance(op.attrs, ops.FloatLinear) else None
-    return x is None or x.numel <= _FEW_ROWS * x.shape[-1]
-
-
-def _blocks_of_rows(graph: Graph, op: Op) -> int:
-    """The blocks of three pixels and up to eight outputs of a linear layer of floats, or of a convolution
-    that is one; 0 of others."""
-    if not isinstance(op.attrs, (ops.FloatLinear, ops.FloatConv2d)):
-        return 0
-    x, weight, out = (graph.tensors[i] for i in (op.inputs[0], op.inputs[1], op.outputs[0]))
-    if isinstance(op.attrs, ops.FloatConv2d):
-        orders = {x.dim_order, out.dim_order}
-        if op.attrs != ops.FloatConv2d(POINTWISE, 1) or orders != {channels_last(4)}:
-            return 0
-    outputs = weight.shape[0]
-    some = outputs // 8 + outputs % 8 // 4 + (outputs % 4 > 0)
-    return -(-(out.numel // outputs) // 3) * some if weight.data is not None else 0
 
 
 def _is_plain(graph: Graph, op: Op) -> bool:
@@ -215,49 +165,6 @@ def _is_plain(graph: Graph, op: Op) -> bool:
     if isinstance(op.attrs, ops.DepthwiseConv2d):
         return shape[1] % 4 == 0
     return not isinstance(op.attrs, ops.TransposeConv2d)
-
-
-def _facts_of_planes(graph: Graph, op: Op) -> Facts:
-    """What is known of a convolution of floats whose channels are groups of one output and planes; nothing of
-    other operators."""
-    if not isinstance(op.attrs, ops.FloatConv2d):
-        return {}
-    x, out, window = graph.tensors[op.inputs[0]], graph.tensors[op.outputs[0]], op.attrs.window
-    channels = x.shape[1]
-    are_planes = channels == 1 or x.dim_order[-1] == out.dim_order[-1] == 3
-    if not op.attrs.groups == channels == out.shape[1] or not are_planes:
-        return {}
-    pairs = {
-        "in": x.shape[2:],
-        "out": out.shape[2:],
-        "kernel": window.kernel,
-        "stride": window.stride,
-        "dilation": window.dilation,
-    }
-    sides = {f"{name}_{at}": pair["hw".index(at)] for name, pair in pairs.items() for at in "hw"}
-    pads = {"pad_top": window.padding[0], "pad_left": window.padding[1]}
-    counts = dict.fromkeys(("groups", "in_c", "out_c"), channels)
-    return {"batches": x.shape[0], **counts, **sides, **pads}
-
-
-def _has_sixteen(graph: Graph, op: Op) -> bool:
-    """Whether an operator is no convolution of floats of 3x3 windows two columns apart whose channels are
-    groups and lie side by side; or one of sixteen channels."""
-    if not isinstance(op.attrs, ops.FloatConv2d):
-        return True
-    x, window = graph.tensors[op.inputs[0]], op.attrs.window
-    are_groups = op.attrs.groups == x.shape[1] >= 4 and x.dim_order[-1] == 1
-    is_by_two = window.kernel == (3, 3) and window.stride[1] == 2 and window.dilation == (1, 1)
-    return not (are_groups and is_by_two) or x.shape[1] == 16
-
-
-def _is_narrow(graph: Graph, op: Op) -> bool:
-    """Whether an operator is no convolution of floats, or one of narrow windows whose channels are no groups;
-    phases of a transposed one have any."""
-    if isinstance(op.attrs, ops.FloatConv2d):
-        shape = graph.tensors[op.inputs[1]].shape
-        return shape[3] <= 3 and not are_float_channels(shape, op.attrs.groups)
-    return not isinstance(op.attrs, ops.FloatTransposeConv2d)
 
 
 class Selector:
@@ -291,28 +198,6 @@ class Selector:
         """Whether a convolution takes `kernel`, so that it is in the image anyway."""
         avoided = frozenset(name for name in (*gathered.SYMBOLS, NEIGHBOURS) if self.avoids(name))
         return kernel.symbol in self._lowerings.convolving(avoided)
-
-    def is_multiplying(self, symbol: str) -> bool:
-        """Whether a product of matrices of floats takes a kernel, so that it is in the image anyway."""
-        every = symbols("matmul", (DType.F32.value,))
-        return symbol in self._lowerings.multiplying(frozenset(filter(self.avoids, every)))
-
-    def multiplying_by(self, op: Op, *, without: str) -> str:
-        """The kernel that such a product takes, with none of this symbol."""
-        every = symbols("matmul", (DType.F32.value,))
-        avoided = frozenset(filter(self.avoids, every)) | {without}
-        (call,) = self._lowerings.lower(op, avoided).calls
-        return call.kernel.symbol
-
-    @property
-    def convolves_floats(self) -> bool:
-        """Whether the model has convolutions of floats."""
-        return not self._lowerings.rows_alone
-
-    @property
-    def has_few_rows(self) -> bool:
-        """Whether linear layers of floats may take conv2d_row with MVE, smaller than convolutions."""
-        return self._lowerings.few_rows_alone
 
     def is_joined(self, index: int) -> bool:
         """Whether a tensor is an operand of a concatenation, in whose result it may be made."""
@@ -355,12 +240,7 @@ class Selector:
                 "core": self.target.core,
                 "isa": self._lowerings.isa,
                 "tiles": self._lowerings.tiles,
-                "few_rows_alone": self._lowerings.few_rows_alone,
-                "rows_pay": self._lowerings.rows_pay,
                 "all_plain": self._lowerings.all_plain,
-                "narrow_windows": self._lowerings.narrow_windows,
-                "sixteens_alone": self._lowerings.sixteens_alone,
-                "planes_in_eights": self._lowerings.planes_in_eights,
                 **(facts or {}),
             },
             choice=self._lowerings.choice,

@@ -10,11 +10,9 @@ import numpy as np
 
 from ...ir import Array, Op, Tensor, ops
 from ...ir.geometry import Window
-from ...target import Isa
 from ..types import Call, Field
 from .boxes import strides
 from .context import POINTWISE, Selector, lowers
-from .float_linear import lanes_of_rows, takes_rows
 from .images import strided_image_fields, window_fields
 from .transposed import FLOAT_PHASES, AxisPhase, float_phases
 from .weights import float_call
@@ -37,16 +35,12 @@ def _one_row(fields: dict[str, Field]) -> dict[str, Field]:
 _TURNED = ("in", "out", "kernel", "stride", "dilation")
 
 
-def _keeps_columns(
-    select: Selector, groups: int, weight: Tensor, fields: Mapping[str, Field]
-) -> bool:
+def _keeps_columns(groups: int, weight: Tensor, fields: Mapping[str, Field]) -> bool:
     """Whether kernels take windows of a single column as well as those of a row: planes that are groups, of
-    which they compute neighbours in a row, and on DSP eight channels or more side by side."""
+    which they compute neighbours in a row."""
     ins, outs = fields["in_strides"], fields["out_strides"]
     assert isinstance(ins, tuple) and isinstance(outs, tuple)
-    if groups == 1 or weight.shape[1] != 1:
-        return False
-    return not ins[1] == outs[1] == 1 or (select.target.isa is Isa.DSP and groups >= 8)
+    return groups > 1 == weight.shape[1] and not ins[1] == outs[1] == 1
 
 
 def _turned(fields: dict[str, Field]) -> dict[str, Field]:
@@ -67,8 +61,6 @@ def _float_convolution(
     select: Selector, attrs: ops.FloatConv2d | ops.FloatTransposeConv2d, op: Op
 ) -> list[Call]:
     x, weight, out = (select.tensor(i) for i in (op.inputs[0], op.inputs[1], op.outputs[0]))
-    if takes_rows(select, op):
-        return lanes_of_rows(select, op)
     transposed = isinstance(attrs, ops.FloatTransposeConv2d)
     has_bias = len(op.inputs) > 2
     fields = strided_image_fields(x, out) | {
@@ -84,7 +76,7 @@ def _float_convolution(
     if attrs.window == POINTWISE and not transposed:
         fields = _one_row(fields)
     elif not transposed and attrs.window.kernel[1] == 1:
-        if not _keeps_columns(select, attrs.groups, weight, fields):
+        if not _keeps_columns(attrs.groups, weight, fields):
             fields = _turned(fields)
     taps = math.prod(weight.shape[1:])
     macs = (x.numel if transposed else out.numel) * taps

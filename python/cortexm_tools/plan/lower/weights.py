@@ -12,7 +12,7 @@ from ...errors import CortexMError
 from ...ir import Array, DType, Op
 from ...ir.fixed_point import wrap32
 from ..kernels.packing import Constants, Tables
-from ..kernels.packing_floats import are_float_channels, filled_outputs
+from ..kernels.packing_floats import filled_outputs
 from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
 from .constants import Weights
@@ -175,7 +175,7 @@ def _are_planes(kernel: Kernel, fields: dict[str, Field]) -> bool:
     all of a pixel lie side by side."""
     channels = [dict(fields)[f"{side}_strides"] for side in ("in", "out")]
     are_beside = all(isinstance(steps, tuple) and steps[1] == 1 for steps in channels)
-    return kernel.pack in ("float_channels", "float_channel_fours") and not are_beside
+    return kernel.pack == "float_channels" and not are_beside
 
 
 def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
@@ -197,7 +197,6 @@ def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weigh
         and (outputs % 8 != 1 or strides[3] != 1)
         and ints["out_h"] * ints["out_w"] >= _MANY_PIXELS
         and more <= max(_MORE_WEIGHTS, weight.nbytes // 4)
-        and not are_float_channels(weight.shape, ints["groups"])
         and not select.avoids(FILLED)
     )
 

@@ -15,7 +15,6 @@ from ...errors import CortexMError
 from ...ir import Op
 from ..kernels.table import code_sizes, variants
 from ..lower.context import Lowerings
-from ..lower.float_linear import ROWS_IN_LANES
 from ..lower.neighbours import NEIGHBOURS
 from ..lower.transposed import FLOAT_PHASES, ROW_PHASES
 from ..lower.weights import FILLED
@@ -25,7 +24,7 @@ from .whole import WholeCalls
 _LEAST_GAIN = 512
 
 
-MORE_CONSTANTS = frozenset({FILLED, FLOAT_PHASES, NEIGHBOURS, ROWS_IN_LANES, ROW_PHASES})
+MORE_CONSTANTS = frozenset({FILLED, FLOAT_PHASES, NEIGHBOURS, ROW_PHASES})
 """What takes constants for speed: not to be taken either."""
 
 

@@ -8,13 +8,11 @@ from collections.abc import Callable
 
 from .. import cmsis_nn
 from ..facts import Facts
-from . import elements, float_channels, float_planes, floats, norms, pools, products, softmax
+from . import elements, floats, norms, pools, products, softmax
 
 CASES: dict[str, Callable[[Facts], bool]] = {
     **products.CASES,
     **floats.CASES,
-    **float_channels.CASES,
-    **float_planes.CASES,
     **pools.CASES,
     **softmax.CASES,
     **norms.CASES,
