@@ -141,6 +141,7 @@
 #undef BYTES_OF_FOUR
 #undef BYTES_OF_FOUR_s16
 #undef BYTES_OF_FOUR_s8
+#undef BY_OFFSETS
 #undef C4
 #undef C8
 #undef CHANNEL
@@ -301,6 +302,10 @@
 #undef HALF_s8
 #undef HAS_COLUMNS
 #undef HAS_COLUMNS_dsp
+#undef HAS_COLUMNS_mve
+#undef HAS_COLUMNS_scalar
+#undef HAS_COLUMNS_v6m
+#undef HAS_COLUMNS_v7m
 #undef HIGH
 #undef HIGH_HALF
 #undef INNER
@@ -526,6 +531,9 @@
 #undef OP
 #undef OTHERS
 #undef OUTPUT
+#undef OUT_CHANNELS
+#undef OUT_OFFSETS
+#undef OWN
 #undef PADDING
 #undef PAIR
 #undef PAIRS
