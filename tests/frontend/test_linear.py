@@ -47,7 +47,7 @@ CalibrationInputs = lambda: inputs(16)
 
 # With one scale for all rows of a matrix, which are up to a hundred times apart in the first, the
 # result had 40.9 dB, 47.9 and 25.4.
-LEAST_DB = {"int8": 41.8, "a16w8": 47.0, "a8w4": 28.0}
+LEAST_DB = {"int8": 41.3, "a16w8": 47.0, "a8w4": 28.0}
 
 
 @dataclass(frozen=True)

@@ -311,6 +311,8 @@ def data_graph(seed: int) -> Graph:
         if not net.shape(outputs[-1]) or math.prod(net.shape(outputs[-1])) > 2000:
             break
         outputs.append(STEPS[net.pick(0, len(STEPS) - 1)](net, outputs[-1]))
+    while not net.ops:  # all of them passed on what they were given
+        outputs.append(STEPS[net.pick(0, len(STEPS) - 1)](net, outputs[-1]))
     # Every intermediate result is an output, if it was computed and not only passed on.
     made = {index for op in net.ops for index in op.outputs}
     kept = [index for index in dict.fromkeys(outputs) if index in made]

@@ -30,14 +30,15 @@ class Builder:
         return call
 
     def constant(self, tensor: torch.Tensor) -> Node:
-        """A constant of the graph."""
+        """A constant of the graph: a parameter, whose extents ExecuTorch's passes take for numbers, where
+        those of a buffer may be symbols, with which they replace no mean by a pool."""
         count = 0
         while hasattr(self.module, name := f"cortexm_constant_{count}"):
             count += 1
         value = tensor.detach().contiguous()
         if 0 in value.stride():  # contiguous for PyTorch, where the extent is one
             value = value.clone(memory_format=torch.contiguous_format)
-        self.module.register_buffer(name, value)
+        self.module.register_parameter(name, torch.nn.Parameter(value, requires_grad=False))
         with self.node.graph.inserting_before(self.node):
             return self.node.graph.get_attr(name)
 
