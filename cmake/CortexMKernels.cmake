@@ -19,6 +19,8 @@ function(_cortexm_use_kernels out target optimize report python)
   get_property(several GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(several OR NOT CMAKE_GENERATOR MATCHES "Ninja|Makefiles" OR CMAKE_BINARY_DIR MATCHES "[$]")
     target_link_libraries("${target}" PRIVATE "CortexMModel::kernels${suffix}")
+    set_target_properties("cortexm_kernels${suffix}" PROPERTIES
+      EXPORT_COMPILE_COMMANDS "${CMAKE_EXPORT_COMPILE_COMMANDS}")
     set(${out} "CortexMModel::kernels${suffix}" PARENT_SCOPE)
     return()
   endif()

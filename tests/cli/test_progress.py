@@ -27,7 +27,7 @@ DIGITS = ROOT / "tests" / "data" / "digits" / "digits.pte"
 WORK = """
 import sys, time
 from cortexm_tools.cli import bars
-from cortexm_tools.cli.terminal import show
+from cortexm_tools.terminal import show
 from cortexm_tools.progress import listening, task, track
 bars.DELAY = bars.EVERY = float(sys.argv[1])
 with listening(bars.listener_for("n\\x1b[31met")):

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from .. import terminal
 from ..progress import Listener, Task
-from . import terminal
-from .terminal import plain, show
+from ..terminal import plain, show
 
 DELAY = 0.5  # seconds until a bar appears
 EVERY = 10.0  # seconds from line to line, and until the first one

@@ -27,6 +27,7 @@ from ..report.reading import Report
 from ..run.children import ended_by_signals
 from ..run.place import Place
 from ..target import Target
+from ..terminal import show
 from .parser import build_parser, spelled_out
 from .settle import (
     check_paths,
@@ -42,7 +43,6 @@ from .settle import (
     work_folder,
 )
 from .stages import bundle_bytes, intermediates, nodes_line, nodes_text
-from .terminal import show
 
 
 def main(argv: Sequence[str] | None = None) -> int:

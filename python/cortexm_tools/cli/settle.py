@@ -21,7 +21,7 @@ from ..options.stream import parse_stream
 from ..plan import KernelChoice
 from ..run.place import Place
 from ..target import Core, Optimize, Target
-from .terminal import show
+from ..terminal import show
 
 _DEFAULT_CPU = "cortex-m55"  # of the table
 

@@ -19,9 +19,9 @@ from ..options.names import check_name
 from ..options.precision import parse_quantization
 from ..program import load_program
 from ..target import Target
+from ..terminal import show
 from .parser import build_parser
 from .settle import compile_options, limits
-from .terminal import show
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..cli.terminal import show
 from ..emit.files import write_files
 from ..errors import CortexMError
 from ..pte.quality import quality_line
 from ..pte.rounded import rounded_line
+from ..terminal import show
 from .footprint import (
     check_footprint,
     measure,

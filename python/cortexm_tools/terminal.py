@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from ..errors import printable
+from .errors import printable
 
 making_room: Callable[[Any], AbstractContextManager[Any]] = nullcontext
 """Takes bars (bars.py) from a stream while something else is written to it."""
