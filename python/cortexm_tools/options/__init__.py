@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from .building import BUILDING, MODELS
+from .numbers import EVERY
 from .option import BENCH, COMPARE, COMPILE, EXPORT, REPORT, RUN, Option
-from .table import ATOL, EVERY, GROUPS, MODELS, OPTIONS, QTOL, RTOL
+from .running import ATOL, QTOL, RTOL, RUNNING
 
 __all__ = [
     "ATOL",
@@ -30,6 +32,22 @@ __all__ = [
     "Option",
     "keywords",
 ]
+
+
+OPTIONS = (*BUILDING, *RUNNING)
+"""All of them, in the order in which ``--help`` and the documentation list them."""
+
+# Titles in --help, with what stands below them.
+GROUPS = {
+    "model": "",
+    "target": "",
+    "output": "",
+    "memory": "",
+    "another runtime": "",
+    "for build systems": "",
+    "on a board": "docs/boards.md",
+    "test vectors of a .bpte": "allowed: ATOL + RTOL of the value + QTOL quantization steps",
+}
 
 
 def keywords(kind: Literal["value", "flag", "list"]) -> list[str]:
