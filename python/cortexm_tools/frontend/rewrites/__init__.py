@@ -34,7 +34,8 @@ from .builder import Builder, Table
 from .complex_numbers import write_out_complex_numbers
 from .constants import fold_constants
 from .decompose import decompose, decompose_coded, decompose_floats, decompose_unary
-from .edges import TooManyEdges, join_edges
+from .edge_lists import TooManyEdges
+from .edges import join_edges
 from .in_place import outside_place
 from .normalization import fold_into_layers
 from .order import take_places_from_scores
