@@ -27,9 +27,10 @@ from ..plan import Plan
 from ..plan.types import Arena, Arg, Buffer, ConstantArg, ScratchArg, TensorArg
 from ..pte.values import PteProgram, PteTensor, ScalarType
 from ..target import Target
-from .operators import Operators, Variant
+from .operators import Operators
 from .pools import ALIGN, Layout, Pool
 from .sizes import Sizes
+from .variants import Variant
 
 _IMAGE = "image"  # the variable of loops over the images of a batch
 
