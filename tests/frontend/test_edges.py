@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import nn
 
-import cortexm_tools.frontend.rewrites.edges as edges
+import cortexm_tools.frontend.rewrites.edge_lists as edge_lists
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.capture.capture import capture
 from cortexm_tools.frontend.load.model_file import LoadedModel
@@ -137,7 +137,7 @@ def load(*functions: Callable[..., Any]) -> LoadedModel:
 
 def check_values(loaded: LoadedModel) -> None:
     captured = capture(loaded)
-    left = {node.target for node in captured.graph.graph.nodes} & set(edges._READERS)
+    left = {node.target for node in captured.graph.graph.nodes} & set(edge_lists.READERS)
     assert not left
     for sample in (loaded.calibration or ())[:3]:
         with torch.no_grad():
@@ -152,7 +152,7 @@ def test_same_values() -> None:
 
 def test_same_values_where_nodes_gather_their_edges(monkeypatch: pytest.MonkeyPatch) -> None:
     """A matrix would take too many weights."""
-    monkeypatch.setattr(edges, "_MOST_WEIGHTS", 80)
+    monkeypatch.setattr(edge_lists, "_MOST_WEIGHTS", 80)
     check_values(load(*CASES.values()))
 
 
@@ -206,7 +206,7 @@ def test_computed_edges_are_refused() -> None:
 
 
 def test_large_graphs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edges, "_MOST_WEIGHTS", 20)
+    monkeypatch.setattr(edge_lists, "_MOST_WEIGHTS", 20)
     error = refused(CASES["weighted"])
     assert "more than 20 weights" in error.message
     assert "test_edges.py" in error.where
