@@ -22,7 +22,10 @@ SOURCE = "tensorflow/lite/micro/python/schema_py_generated.py"
 
 # What the reader looks at; besides, the options of operators.
 TABLES = "Model OperatorCode SubGraph Tensor QuantizationParameters Buffer Operator SignatureDef"
-ENUMS = "TensorType Padding ActivationFunctionType MirrorPadMode QuantizationDetails FullyConnectedOptionsWeightsFormat"
+ENUMS = (
+    "TensorType Padding ActivationFunctionType MirrorPadMode QuantizationDetails "
+    "FullyConnectedOptionsWeightsFormat"
+)
 
 _CODES = {"Bool": "B", "Int8": "b", "Uint8": "B", "Int16": "h", "Uint16": "H", "Int32": "i", "Uint32": "I",
           "Int64": "q", "Uint64": "Q", "Float32": "f", "Float64": "d"}  # fmt: skip

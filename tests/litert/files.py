@@ -16,7 +16,9 @@ from cortexm_tools.ir import Array
 
 _LEDGER = json.loads(Path(cortexm_tools.litert.__file__).with_name("schema.json").read_text())
 _TABLES, ENUMS = _LEDGER["tables"], _LEDGER["enums"]
-_SLOTS = {"B": "Uint8", "b": "Int8", "i": "Int32", "I": "Uint32", "q": "Int64", "Q": "Uint64", "f": "Float32"}  # fmt: skip
+_SLOTS = {
+    "B": "Uint8", "b": "Int8", "i": "Int32", "I": "Uint32", "q": "Int64", "Q": "Uint64", "f": "Float32",
+}  # fmt: skip
 _TYPES = {
     "float32": "FLOAT32", "float16": "FLOAT16", "int8": "INT8", "int16": "INT16", "int32": "INT32",
     "int64": "INT64", "uint8": "UINT8", "bool": "BOOL", "int4": "INT4", "resource": "RESOURCE",

@@ -2,15 +2,7 @@
 """Reading LiteRT models (.tflite) into the IR, without TensorFlow or LiteRT, with TFLM's arithmetic."""
 
 from .model import is_litert, parse_model
-from .reader import Operator, list_operators, read_litert, read_model
+from .reader import list_layers, mixed_layers, read_litert
 from .values import LiteModel
 
-__all__ = [
-    "LiteModel",
-    "Operator",
-    "is_litert",
-    "list_operators",
-    "parse_model",
-    "read_litert",
-    "read_model",
-]
+__all__ = ["LiteModel", "is_litert", "list_layers", "mixed_layers", "parse_model", "read_litert"]

@@ -43,7 +43,6 @@ class Builder:
         self.model = model
         self.subgraph = subgraph
         self.tensors: list[Tensor] = []
-        self.float_layers: list[str] = []  # of codes as weights and floats as activations
         self.handles: dict[int, str] = {}  # tensors that name variables
         self.initial: dict[str, Array] = {}  # what variables are before the first call
         self._left = _COPIES * model.size + 2**16

@@ -128,7 +128,7 @@ def gelu(x: Floats) -> npt.NDArray[np.float64]:
 def gelu_tanh(x: Floats) -> npt.NDArray[np.float64]:
     """x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2"""
     v = x.astype(np.float64)
-    return 0.5 * v * (1.0 + np.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v**3)))
+    return np.asarray(0.5 * v * (1.0 + np.tanh(math.sqrt(2 / math.pi) * (v + 0.044715 * v**3))))
 
 
 def plain_sum(kind: DType, zero: int, sign: int = 1) -> ops.Add:
@@ -136,14 +136,3 @@ def plain_sum(kind: DType, zero: int, sign: int = 1) -> ops.Add:
     half, back = Rescale(1 << 30, 0), Rescale(1 << 30, -18 if kind is DType.S8 else -13)
     low, high = kind.limits
     return ops.Add(zero, half, zero, Rescale(sign << 30, 0), zero, back, low, high)
-
-
-def divided(x: I64, divisor: int, factor: Rescale) -> I64:
-    """x / divisor times a factor, by a reciprocal in Q31 (TFLM's DIV)."""
-    x, divisor = (-x, -divisor) if divisor < 0 else (x, divisor)
-    headroom = 32 - divisor.bit_length()
-    above_one = np.array((divisor << headroom) - 2**31, np.int64)
-    reciprocal = int(one_over_one_plus(above_one))
-    spare = np.array([31 - (v if v >= 0 else ~v).bit_length() for v in x.tolist()], np.int64)
-    quotient = requantize(x, reciprocal, spare)
-    return requantize(quotient, factor.multiplier, factor.shift - (31 - headroom) - spare)

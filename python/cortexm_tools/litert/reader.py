@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..errors import CortexMError
 from ..ir.types import Graph, Layer
 from .builder import Builder
@@ -29,34 +27,37 @@ _ADVICE = {
 }
 
 
-@dataclass(frozen=True)
-class Operator:
-    """One operator of a file, for listings.
-
-    Attributes:
-        name: the schema's.
-        number: in the model's subgraph.
-        layer: what it gives.
-        supported: whether `read_litert` knows the operator.
-    """
-
-    name: str
-    number: int
-    layer: Layer
-    supported: bool
-
-
-def list_operators(model: LiteModel) -> tuple[Operator, ...]:
-    """All operators of the model in order, the unsupported ones included; never raises."""
+def list_layers(model: LiteModel) -> tuple[tuple[str, int, Layer, bool], ...]:
+    """Of all operators in order, those without kernel included: the schema's name, the number in the model's
+    subgraph, what it gives, and whether `read_litert` knows it; never raises."""
     graph = model.subgraphs[0]
     return tuple(
-        Operator(
+        (
             operator.name,
             operator.number,
             Layer(graph.tensors[operator.outputs[0]].name if operator.outputs else ""),
             operator.name in CONVERTERS,
         )
         for operator in graph.operators
+    )
+
+
+def mixed_layers(model: LiteModel) -> tuple[str, ...]:
+    """A warning if layers have weights in int8 and activations in float32 (dynamic range): they compute in
+    float32."""
+    graph = model.subgraphs[0]
+    found = [
+        operator
+        for operator in graph.operators
+        if [graph.tensors[i].type for i in operator.inputs[:2] if i >= 0] == ["FLOAT32", "INT8"]
+    ]
+    if not found:
+        return ()
+    return (
+        f"{len(found)} layers have weights in int8 and activations in float32, and compute in float32: the "
+        "first is "
+        + str(graph.tensors[found[0].outputs[0]] if found[0].outputs else found[0].name)
+        + "; convert with a representative_dataset for a model of int8",
     )
 
 
@@ -71,12 +72,7 @@ def read_litert(data: bytes, *, name: str) -> Graph:
         CortexMError: the file is damaged, or uses something that cannot be expressed in the IR;
             the message names the operator and what it gives.
     """
-    return read_model(parse_model(data), name=name)[0]
-
-
-def read_model(model: LiteModel, *, name: str) -> tuple[Graph, tuple[str, ...]]:
-    """Like `read_litert`, from a parsed file; and the layers whose weights are codes and whose activations
-    are not, which compute in float32."""
+    model = parse_model(data)
     if len({number for _, number in model.signatures}) > 1:
         keys = ", ".join(repr(key) for key, _ in model.signatures)
         raise CortexMError(
@@ -102,7 +98,7 @@ def read_model(model: LiteModel, *, name: str) -> tuple[Graph, tuple[str, ...]]:
             "convert the model with a converter of the year that this tool is of",
         )
         convert(call)
-    return builder.finish(name, inputs), tuple(builder.float_layers)
+    return builder.finish(name, inputs)
 
 
 def _unknown(call: Call) -> CortexMError:

@@ -66,7 +66,6 @@ def weights_of(call: Call, x: int, w: int, axis: int) -> Weights:
     )
     scales = quantization.scales
     if kind is DType.F32:
-        call.builder.float_layers.append(call.layer.path)
         shape = [count if d == axis else 1 for d in range(data.ndim)]
         centred = data.astype(np.float32) - np.float32(quantization.zero_points[0])
         return Weights(centred * np.array(scales, np.float32).reshape(shape), tensor)

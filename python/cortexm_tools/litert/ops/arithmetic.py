@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...ir import ops
 from ...ir.fixed_point import Rescale
 from ...ir.types import DType
-from ..arithmetic import activation, clamped, code_bounds, multiplier, table
+from ..arithmetic import activation, clamped, code_bounds, multiplier
 from ..call import AGAIN, Call, reads
-from ..functions import divided, plain_sum
+from ..functions import plain_sum
 
 _INTEGERS = (DType.S32, DType.S64)
 _BINARY = {"ADD": "add", "SUB": "sub", "MUL": "mul", "DIV": "div"}
@@ -92,27 +90,12 @@ def _mul(call: Call) -> None:
 
 @reads("DIV", options="DivOptions")
 def _div(call: Call) -> None:
-    kind = call.types(DType.F32, DType.S8, DType.S32)
-    if _numbers(call, kind):
+    if _numbers(call, call.types(DType.F32, DType.S8, DType.S32)):
         return
-    a, b, y = call.lite(0), call.lite(1), call.result()
-    divisor = call.known(1)
-    call.require(
-        divisor is not None and divisor.size == 1,
-        "divides int8 codes by a tensor: no kernel has TFLM's arithmetic for it",
-        "divide by one constant, multiply by a reciprocal, or compute this in float32",
+    raise call.error(
+        "divides int8 codes, for which TFLM shifts by more than its words are wide",
+        "multiply by a reciprocal, or compute this in float32",
     )
-    assert divisor is not None
-    value = int(divisor.reshape(-1)[0]) - call.zero(b)
-    call.require(value != 0, "divides by zero", AGAIN)
-    factor = multiplier(call.scale(a) / (call.scale(b) * call.scale(y)))
-    low, high = code_bounds(call, y, activation(call))
-    x, zero = call.zero(a), call.zero(y)
-
-    def codes(code: np.typing.NDArray[np.int64]) -> np.typing.NDArray[np.int64]:
-        return np.clip(divided(code - x, value, factor) + zero, low, high)
-
-    call.emit(ops.Activation(), call.operand(0), table(call, codes))
 
 
 @reads("MINIMUM", "MAXIMUM", options="MaximumMinimumOptions")

@@ -38,7 +38,7 @@ def _ranks(call: Call) -> tuple[int, ...]:
     """Operands of int8 with codes of one order.
 
     TFLM compares their numbers, rounded to multiples of 2**-8; what is equal after that has one rank among
-    the numbers of both.
+    the numbers of both, or between those of a constant.
     """
     values = []
     for number in (0, 1):
@@ -49,8 +49,10 @@ def _ranks(call: Call) -> tuple[int, ...]:
         call.require(factor.shift <= 0, f"{tensor} has a scale above 1", AGAIN)
         values.append(factor.apply((codes - zero) << 8))
     distinct = np.unique(np.concatenate(values))
-    if len(distinct) > 256:
-        distinct = distinct[np.isin(distinct, values[1]) | np.isin(distinct - 1, values[1])]
+    for number in (0, 1):
+        if len(distinct) > 256 and call.known(number) is not None:
+            few = values[number]
+            distinct = np.unique([-(2**31), *few, *(few + 1)])
     ranked = [np.searchsorted(distinct, each, side="right") - 129 for each in values]
     call.require(
         len(distinct) <= 256,
