@@ -589,18 +589,45 @@ def broadcast_to(d: Draw) -> None:
     d.op("BROADCAST_TO", [x, d.ints(*shape)], [d.y(shape, **d.like(x))], "BroadcastToOptions")
 
 
-@case("RESIZE_BILINEAR", kinds="float32")
+@case("RESIZE_BILINEAR", kinds="int8 float32")
 @case("RESIZE_NEAREST_NEIGHBOR", kinds="int8 float32")
 def resize(d: Draw) -> None:
     n, h, w, c = d.shape(4)
+    mode = d.one({}, {"half_pixel_centers": 1}, {"align_corners": 1})
     size = d.number(1, 9), d.number(1, 9)
+    if named(d) == "RESIZE_BILINEAR" and d.kind == "int8":
+        one = int("align_corners" in mode)
+        h, w = (max(n, 1 + one) for n in (h, w))
+        size = d.one(1, 2, 4, 8) * (h - one) + one, d.one(1, 2, 4) * (w - one) + one
     x = d.x((n, h, w, c))
-    mode = d.one({}, {"align_corners": 1}, {"half_pixel_centers": 1})
     table = {
         "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",
         "RESIZE_BILINEAR": "ResizeBilinearOptions",
     }
     d.op(named(d), [x, d.ints(*size)], [d.y((n, *size, c), **d.like(x))], table[named(d)], **mode)
+
+
+@case(kinds="int8 float32")
+def svdf(d: Draw) -> None:
+    rank, units, memory, n, inputs = (d.number(1, most) for most in (3, 6, 5, 2, 9))
+    filters = rank * units
+    shapes = (filters, inputs), (filters, memory)
+    if d.kind == "int8":
+        weights = [
+            d.file.constant(d.random.integers(-127, 128, s).astype(np.int8), scale=d.scale / 10)
+            for s in shapes
+        ]
+        data = d.random.integers(-900, 900, units).astype(np.int32)
+        scale = float(np.float32(d.like(weights[1])["scale"][0])) * 0.05
+        bias = d.file.constant(data, scale=scale)
+    else:
+        weights = [d.file.constant(d.random.normal(size=s).astype(np.float32)) for s in shapes]
+        bias = d.file.constant(d.random.normal(size=units).astype(np.float32))
+    fixed = {"scale": 0.05} if d.kind == "int8" else {}
+    state = d.coded((n, filters * memory), is_variable=1, **fixed)
+    x, y = d.x((n, inputs)), d.y((n, units))
+    options = {"rank": rank, "fused_activation_function": FUSED["RELU"]}
+    d.op("SVDF", [x, *weights, bias, state], [y], "SVDFOptions", **options)
 
 
 @case("DEPTH_TO_SPACE", "SPACE_TO_DEPTH", kinds="int8 float32")

@@ -37,6 +37,14 @@ def multiplier(real: float) -> Rescale:
     return Rescale(0, 0) if shift < -31 else Rescale(fixed, shift)
 
 
+def float_multiplier(call: Call, *factors: LiteTensor, by: LiteTensor) -> Rescale:
+    """Of scales multiplied and divided in float32."""
+    product = np.float32(1)
+    for tensor in factors:
+        product = product * np.float32(call.scale(tensor))
+    return multiplier(float(product / np.float32(call.scale(by))))
+
+
 def round_away(x: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """To the nearest integer, ties away from zero (TfLiteRound)."""
     values = np.asarray(x, np.float64)

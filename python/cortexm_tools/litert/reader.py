@@ -20,10 +20,12 @@ _ADVICE = {
     "CALL": "the model calls a subgraph: convert it with functions inlined",
     "DENSIFY": "its weights are sparse: convert the model without sparsity",
     "CUSTOM ethos-u": "the file was compiled for Ethos-U: give the one that Vela read",
-    "RNN": "convert the layer unrolled, or as an LSTM",
-    "LSTM": "convert it with the present converter, which gives UNIDIRECTIONAL_SEQUENCE_LSTM",
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": "its arithmetic on int16 gates has no kernel: give the PyTorch model, or "
+    "convert the layer unrolled",
+    "RNN": "convert the layer unrolled",
+    "LSTM": "give the PyTorch model, or convert the layer unrolled",
     "BIDIRECTIONAL_SEQUENCE_LSTM": "convert both directions as layers of their own",
-    "UNIDIRECTIONAL_SEQUENCE_RNN": "convert the layer unrolled, or as an LSTM",
+    "UNIDIRECTIONAL_SEQUENCE_RNN": "convert the layer unrolled",
 }
 
 
