@@ -23,7 +23,9 @@ class Draw:
     """A file under construction, and what is random about it."""
 
     random: np.random.Generator
+    name: str
     kind: str
+    bits: int
     file: File
     inputs: list[int]
     outputs: list[int]
@@ -76,7 +78,9 @@ class Draw:
 
     def weights(self, shape: tuple[int, ...], axis: int, x: int) -> list[int]:
         """Weights, and a bias or none."""
-        random, count, per_channel = self.random, shape[axis], self.one(True, False)
+        random, count = self.random, shape[axis]
+        # TFLM takes no matrices of int4 with a scale for each row.
+        per_channel = self.one(True, False) and (self.bits, self.name) != (4, "FULLY_CONNECTED")
         if self.kind == "float32":
             data = random.normal(size=shape).astype(np.float32)
             bias = random.normal(size=count).astype(np.float32)
@@ -86,7 +90,13 @@ class Draw:
         wide = np.dtype(np.int64 if self.kind == "int16" else np.int32)
         bias = random.integers(-3000, 3000, count).astype(wide)
         own = float(self.like(x)["scale"][0])
-        w = self.file.constant(data, scale=scales, axis=axis)
+        if self.bits == 4:
+            data = data.astype(np.int16) * 7 // 127
+            codes = np.append(data.reshape(-1), 0)[: -(-data.size // 2) * 2].astype(np.uint8) & 15
+            packed = (codes[::2] | codes[1::2] << 4).tobytes()
+            w = self.file.tensor(shape, "int4", scales, 0, packed, axis)
+        else:
+            w = self.file.constant(data, scale=scales, axis=axis)
         return self.one([w], [w, self.file.constant(bias, scale=scales * own)])
 
     def op(
@@ -135,14 +145,11 @@ def case(*names: str, kinds: str = "int8") -> Callable[[Case], Case]:
 def made(name: str, seed: int) -> Draw:
     """The file of a case; its operator is in the case's name."""
     function, kind = CASES[name]
-    draw = Draw(np.random.default_rng([seed, *name.encode()]), kind, File(), [], [])
-    draw.name = name.split()[0]  # type: ignore[attr-defined]
+    bits, kind = (4, "int8") if kind == "int4" else (8, kind)
+    random = np.random.default_rng([seed, *name.encode()])
+    draw = Draw(random, name.split()[0], kind, bits, File(), [], [])
     function(draw)
     return draw
-
-
-def named(draw: Draw) -> str:
-    return str(draw.name)  # type: ignore[attr-defined]
 
 
 def _options(name: str) -> str:
@@ -179,7 +186,7 @@ def _out(d: Draw, taps: tuple[int, int], size: tuple[int, int], o: dict[str, int
     ]
 
 
-@case(kinds="int8 int16 float32")
+@case(kinds="int8 int4 int16 float32")
 def conv_2d(d: Draw) -> None:
     taps, size, options = _window(d)
     groups, c, o = d.one((1, d.number(1, 8), d.number(1, 9)), (2, 4, 6))
@@ -189,7 +196,7 @@ def conv_2d(d: Draw) -> None:
     d.op("CONV_2D", [x, *w], [y], "Conv2DOptions", **options)
 
 
-@case(kinds="int8 int16 float32")
+@case(kinds="int8 int4 int16 float32")
 def depthwise_conv_2d(d: Draw) -> None:
     taps, size, options = _window(d)
     c, times = d.number(1, 9), d.one(1, 1, 2, 3)
@@ -219,7 +226,7 @@ def transpose_conv(d: Draw) -> None:
     )
 
 
-@case(kinds="int8 int16 float32")
+@case(kinds="int8 int4 int16 float32")
 def fully_connected(d: Draw) -> None:
     n, k, o = d.number(1, 4), d.number(1, 20), d.number(1, 9)
     x = d.x((n, k))
@@ -258,12 +265,12 @@ def binary(d: Draw) -> None:
     other = tuple(d.one(n, n, 1) for n in shape)[d.one(0, 0, len(shape) // 2) :]
     more = (
         {}
-        if named(d) == "SQUARED_DIFFERENCE" or d.kind == "int32"
+        if d.name == "SQUARED_DIFFERENCE" or d.kind == "int32"
         else {"fused_activation_function": d.fused}
     )
     operands = [d.x(shape), d.x(other)][:: d.one(1, -1)]
     d.inputs[:] = operands
-    d.op(named(d), operands, [d.y(shape)], _options(named(d)), **more)
+    d.op(d.name, operands, [d.y(shape)], _options(d.name), **more)
 
 
 @case("MINIMUM", "MAXIMUM", kinds="int8 int16 int32 float32")
@@ -271,7 +278,7 @@ def extremum(d: Draw) -> None:
     shape = d.shape()
     x = d.x(shape)
     z = d.x(tuple(d.one(n, 1) for n in shape), **d.like(x))
-    d.op(named(d), [x, z], [d.y(shape, **d.like(x))], "MaximumMinimumOptions")
+    d.op(d.name, [x, z], [d.y(shape, **d.like(x))], "MaximumMinimumOptions")
 
 
 @case("AVERAGE_POOL_2D", "MAX_POOL_2D", kinds="int8 int16 float32")
@@ -282,7 +289,7 @@ def pool(d: Draw) -> None:
     c = d.number(1, 9)
     x = d.x((1, *size, c))
     y = d.y((1, *_out(d, taps, size, options), c), **d.like(x))
-    d.op(named(d), [x], [y], "Pool2DOptions", **options)
+    d.op(d.name, [x], [y], "Pool2DOptions", **options)
 
 
 _PLAIN = "CEIL COS FLOOR NEG ROUND SIN"
@@ -308,7 +315,7 @@ _PLAIN = "CEIL COS FLOOR NEG ROUND SIN"
 def unary(d: Draw) -> None:
     shape = (1, 256) if d.kind == "int8" else d.shape()
     table = {"HARD_SWISH": "HardSwishOptions", "EXP": "ExpOptions", "ABS": "AbsOptions"}
-    name = named(d)
+    name = d.name
     x, y = d.x(shape), d.y(shape)
     d.op(name, [x], [y], table.get(name, ""))
 
@@ -320,21 +327,19 @@ def root(d: Draw) -> None:
     shape = (1, 256) if d.kind == "int8" else d.shape()
     x = d.x(shape, zero=-128) if d.kind == "int8" else d.x(shape)
     if d.kind == "int8":
-        d.op(named(d), [x], [d.y(shape)])
+        d.op(d.name, [x], [d.y(shape)])
         return
     inner = d.coded(shape)
     d.op("SQUARE", [x], [inner])
-    d.op(named(d), [inner], [d.y(shape)])
+    d.op(d.name, [inner], [d.y(shape)])
 
 
 @case("LOGISTIC", "TANH", kinds="int8")
 def sigmoid(d: Draw) -> None:
     fixed = (
-        {"scale": 1 / 256, "zero": -128}
-        if named(d) == "LOGISTIC"
-        else {"scale": 1 / 128, "zero": 0}
+        {"scale": 1 / 256, "zero": -128} if d.name == "LOGISTIC" else {"scale": 1 / 128, "zero": 0}
     )
-    d.op(named(d), [d.x((1, 256))], [d.y((1, 256), **fixed)])
+    d.op(d.name, [d.x((1, 256))], [d.y((1, 256), **fixed)])
 
 
 @case(kinds="int8 int16 float32")
@@ -389,8 +394,8 @@ def reduction(d: Draw) -> None:
     axes, keep = _axes(d, len(shape)), d.one(0, 1)
     out = tuple(1 if a in axes else n for a, n in enumerate(shape) if keep or a not in axes)
     x = d.x(shape)
-    y = d.y(out, **(d.like(x) if named(d).startswith("REDUCE") else {}))
-    d.op(named(d), [x, d.ints(*axes)], [y], "ReducerOptions", keep_dims=keep)
+    y = d.y(out, **(d.like(x) if d.name.startswith("REDUCE") else {}))
+    d.op(d.name, [x, d.ints(*axes)], [y], "ReducerOptions", keep_dims=keep)
 
 
 @case("ARG_MAX", "ARG_MIN", kinds="int8 float32")
@@ -400,10 +405,10 @@ def place(d: Draw) -> None:
     y = d.y(shape[:axis] + shape[axis + 1 :], kind="int32", scale=None)
     options = {"output_type": ENUMS["TensorType"]["INT32"]}
     d.op(
-        named(d),
+        d.name,
         [d.x(shape), d.ints(axis)],
         [y],
-        f"Arg{named(d)[4:].capitalize()}Options",
+        f"Arg{d.name[4:].capitalize()}Options",
         **options,
     )
 
@@ -427,15 +432,15 @@ def pad(d: Draw) -> None:
     around = d.random.integers(0, 3, (4, 2)).astype(np.int32)
     x = d.x(shape)
     operands = [x, d.file.constant(around)]
-    if named(d) == "PADV2":
+    if d.name == "PADV2":
         value = values(d.random, [1], d.file.graphs[0]["tensors"][x]["type"])
         operands.append(d.file.constant(value, **d.like(x)))
     out = tuple(n + int(a.sum()) for n, a in zip(shape, around, strict=True))
     d.op(
-        named(d),
+        d.name,
         operands,
         [d.y(out, **d.like(x))],
-        "PadOptions" if named(d) == "PAD" else "PadV2Options",
+        "PadOptions" if d.name == "PAD" else "PadV2Options",
     )
 
 
@@ -456,7 +461,7 @@ def mirror_pad(d: Draw) -> None:
 
 @case("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
 def view(d: Draw) -> None:
-    shape, name = d.shape(3), named(d)
+    shape, name = d.shape(3), d.name
     more = (1, *shape[:2], *shape[2:])
     source, target = (more, shape) if name == "SQUEEZE" else (shape, more)
     x = d.x(source)
@@ -497,14 +502,14 @@ def concatenation(d: Draw) -> None:
 def split(d: Draw) -> None:
     shape, axis, count = list(d.shape(3)), d.number(0, 2), d.number(1, 3)
     sizes = [d.number(1, 3) for _ in range(count)]
-    sizes = sizes if named(d) == "SPLIT_V" else [sizes[0]] * count
+    sizes = sizes if d.name == "SPLIT_V" else [sizes[0]] * count
     shape[axis] = sum(sizes)
     x = d.x(tuple(shape))
     for size in sizes:
         d.y((*shape[:axis], size, *shape[axis + 1 :]), **d.like(x))
-    operands = [d.ints(axis), x] if named(d) == "SPLIT" else [x, d.ints(*sizes), d.ints(axis)]
-    table = "SplitOptions" if named(d) == "SPLIT" else "SplitVOptions"
-    d.op(named(d), operands, list(d.outputs), table, num_splits=count)
+    operands = [d.ints(axis), x] if d.name == "SPLIT" else [x, d.ints(*sizes), d.ints(axis)]
+    table = "SplitOptions" if d.name == "SPLIT" else "SplitVOptions"
+    d.op(d.name, operands, list(d.outputs), table, num_splits=count)
 
 
 @case(kinds="int8 float32")
@@ -595,7 +600,7 @@ def resize(d: Draw) -> None:
     n, h, w, c = d.shape(4)
     mode = d.one({}, {"half_pixel_centers": 1}, {"align_corners": 1})
     size = d.number(1, 9), d.number(1, 9)
-    if named(d) == "RESIZE_BILINEAR" and d.kind == "int8":
+    if d.name == "RESIZE_BILINEAR" and d.kind == "int8":
         one = int("align_corners" in mode)
         h, w = (max(n, 1 + one) for n in (h, w))
         size = d.one(1, 2, 4, 8) * (h - one) + one, d.one(1, 2, 4) * (w - one) + one
@@ -604,7 +609,7 @@ def resize(d: Draw) -> None:
         "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",
         "RESIZE_BILINEAR": "ResizeBilinearOptions",
     }
-    d.op(named(d), [x, d.ints(*size)], [d.y((n, *size, c), **d.like(x))], table[named(d)], **mode)
+    d.op(d.name, [x, d.ints(*size)], [d.y((n, *size, c), **d.like(x))], table[d.name], **mode)
 
 
 @case(kinds="int8 float32")
@@ -635,9 +640,9 @@ def blocks(d: Draw) -> None:
     n, h, w, c = d.shape(4)
     k = d.number(1, 3)
     small, large = (n, h, w, c * k * k), (n, h * k, w * k, c)
-    source, target = (small, large) if named(d) == "DEPTH_TO_SPACE" else (large, small)
+    source, target = (small, large) if d.name == "DEPTH_TO_SPACE" else (large, small)
     x = d.x(source)
-    d.op(named(d), [x], [d.y(target, **d.like(x))], _options(named(d)), block_size=k)
+    d.op(d.name, [x], [d.y(target, **d.like(x))], _options(d.name), block_size=k)
 
 
 @case("SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND", kinds="int8 float32")
@@ -645,16 +650,16 @@ def batches(d: Draw) -> None:
     n, h, w, c = d.shape(4)
     k = d.number(1, 3), d.number(1, 3)
     # TFLM pads with what lies in memory.
-    most = 1 if named(d) == "SPACE_TO_BATCH_ND" else 2
+    most = 1 if d.name == "SPACE_TO_BATCH_ND" else 2
     around = d.random.integers(0, most, (2, 2)).astype(np.int32)
     rows, columns = h * k[0] + 3 * k[0], w * k[1] + 3 * k[1]
     apart = (n * math.prod(k), rows // k[0], columns // k[1], c)
     whole = (n, rows - int(around[0].sum()), columns - int(around[1].sum()), c)
-    source, target = (whole, apart) if named(d) == "SPACE_TO_BATCH_ND" else (apart, whole)
+    source, target = (whole, apart) if d.name == "SPACE_TO_BATCH_ND" else (apart, whole)
     x = d.x(source)
     operands = [x, d.ints(*k), d.file.constant(around)]
-    table = {"S": "SpaceToBatchNDOptions", "B": "BatchToSpaceNDOptions"}[named(d)[0]]
-    d.op(named(d), operands, [d.y(target, **d.like(x))], table)
+    table = {"S": "SpaceToBatchNDOptions", "B": "BatchToSpaceNDOptions"}[d.name[0]]
+    d.op(d.name, operands, [d.y(target, **d.like(x))], table)
 
 
 @case(
@@ -676,13 +681,13 @@ def compare(d: Draw) -> None:
         z = d.file.constant(
             value, **({"scale": d.scale, "zero": d.zero} if d.kind == "int8" else {})
         )
-    d.op(named(d), [x, z], [d.y(shape, kind="bool", scale=None)], _options(named(d)))
+    d.op(d.name, [x, z], [d.y(shape, kind="bool", scale=None)], _options(d.name))
 
 
 @case("LOGICAL_AND", "LOGICAL_OR", kinds="bool")
 def logical(d: Draw) -> None:
     shape = d.shape()
-    d.op(named(d), [d.x(shape), d.x(shape)], [d.y(shape)], _options(named(d)))
+    d.op(d.name, [d.x(shape), d.x(shape)], [d.y(shape)], _options(d.name))
 
 
 @case(kinds="bool")

@@ -39,7 +39,7 @@ def _vector(builder: flatbuffers.Builder, kind: str, values: Any) -> int:
 
 def write_table(builder: flatbuffers.Builder, name: str, values: dict[str, Any]) -> int:
     """A table of the schema: numbers, texts, bytes, lists of numbers, tables and lists of tables."""
-    fields = _TABLES[name]
+    fields = _TABLES.get(name, {})
     offsets: dict[str, int] = {}
     for key, value in values.items():
         kind = fields[key][1]

@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from cortexm_tools.ir.interpreter import run_sequence
 from cortexm_tools.litert import read_litert
+from cortexm_tools.litert.ops import CONVERTERS
 from cortexm_tools.run.tflm import is_installed, outputs_here
 from cortexm_tools.simplify import simplify
 
+from tests.cmake.projects import ROOT
 from tests.litert.cases import CASES, made
 from tests.support.thorough import THOROUGH
 
-pytestmark = pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed")
 
-
+@pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed")
 @pytest.mark.parametrize("name", CASES)
 def test_codes_equal_those_of_tflm(name: str) -> None:
     for seed in range(200 if THOROUGH else 8):
@@ -33,3 +36,8 @@ def test_codes_equal_those_of_tflm(name: str) -> None:
                         np.testing.assert_allclose(b, a, rtol=1e-4, atol=2e-5, err_msg=str(seed))
                     else:
                         np.testing.assert_array_equal(b, a, err_msg=str(seed))
+
+
+def test_the_document_lists_every_operator() -> None:
+    text = (ROOT / "docs" / "litert.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\b[A-Z][A-Z0-9_]+\b", text)) >= set(CONVERTERS)

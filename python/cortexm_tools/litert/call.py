@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import CortexMError
 from ..ir import ops
@@ -14,6 +14,8 @@ from ..ir.types import Array, DType, Layer, channels_last
 from .builder import Builder
 from .schema import Record, name_of
 from .values import DTYPES, LiteOperator, LiteTensor
+
+T = TypeVar("T")
 
 AGAIN = "quantize and convert the model again"
 
@@ -90,26 +92,23 @@ class Call:
     def lite(self, number: int) -> LiteTensor:
         """Operand `number` as the file has it."""
         self.require(self.has(number), f"operand {number} is missing", AGAIN)
-        return self._value(self.operator.inputs[number])
+        return self._told(self.builder.value, self.operator.inputs[number])
 
     def result(self, number: int = 0) -> LiteTensor:
         """Result `number` as the file has it."""
         self.require(number < len(self.operator.outputs), f"result {number} is missing", AGAIN)
-        return self._value(self.operator.outputs[number])
+        return self._told(self.builder.value, self.operator.outputs[number])
 
-    def _value(self, index: int) -> LiteTensor:
+    def _told(self, work: Callable[[int], T], tensor: int) -> T:
+        """What the builder does with a tensor of the file; its errors name the operator."""
         try:
-            return self.builder.value(index)
+            return work(tensor)
         except CortexMError as error:
             raise self.error(error.message, error.hint) from None
 
     def operand(self, number: int) -> int:
         """Operand `number`, an IR tensor."""
-        tensor = self.lite(number)
-        try:
-            return self.builder.read(tensor.index)
-        except CortexMError as error:
-            raise self.error(error.message, error.hint) from None
+        return self._told(self.builder.read, self.lite(number).index)
 
     @property
     def operands(self) -> tuple[int, ...]:
@@ -259,7 +258,8 @@ class Call:
             f"{tensor} has the shape {tensor.shape}, the operands give {have.shape}",
             AGAIN,
         )
-        self.builder.give(tensor.index, self.view(index, tensor.shape))
+        made = self.view(index, tensor.shape)
+        self._told(lambda tensor: self.builder.give(tensor, made), tensor.index)
 
     def view(self, x: int, shape: tuple[int, ...]) -> int:
         """The same elements in another shape."""

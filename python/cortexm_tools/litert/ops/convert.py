@@ -54,6 +54,7 @@ def _quantize(call: Call) -> None:
 
 @reads("DEQUANTIZE", options="DequantizeOptions")
 def _dequantize(call: Call) -> None:
+    call.require(call.has(0), "operand 0 is missing", AGAIN)
     source = call.builder.subgraph.tensors[call.operator.inputs[0]]
     if source.type == "FLOAT16" and source.data is not None and not source.refusal:
         call.give(call.number(source.array().astype(np.float32)))

@@ -29,12 +29,11 @@ def _svdf(call: Call) -> None:
         "convert with states of int8",
     )
     features, times = call.constant(1), call.constant(2)
-    rank, memory = call.option("rank"), times.shape[-1]
-    batch, filters = x.shape[0], features.shape[0]
-    fits = features.ndim == 2 == times.ndim and rank > 0 and filters % rank == 0
-    fits &= len(x.shape) == 2 and features.shape[1] == x.shape[-1] and len(times) == filters
+    call.require(features.ndim == times.ndim == len(x.shape) == 2, "takes matrices", AGAIN)
+    rank, memory, batch, filters = call.option("rank"), times.shape[1], x.shape[0], len(features)
+    units = filters // rank if rank > 0 else 0
+    fits = units * rank == filters == len(times) and features.shape[1] == x.shape[1]
     call.require(fits and kept.numel == batch * filters * memory, "its shapes do not fit", AGAIN)
-    units = filters // rank
     # Ranks come before units.
     by_rank = np.arange(filters).reshape(units, rank).T.reshape(-1)
     new = call.add(
