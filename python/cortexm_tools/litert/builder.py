@@ -45,6 +45,8 @@ class Builder:
         self.tensors: list[Tensor] = []
         self.handles: dict[int, str] = {}  # tensors that name variables
         self.initial: dict[str, Array] = {}  # what variables are before the first call
+        # What is another tensor with its dimensions in this order: images between convolutions.
+        self.turned: dict[int, tuple[int, tuple[int, ...]]] = {}
         self._left = _COPIES * model.size + 2**16
         self._ops: list[Op] = []
         self._by_tensor: dict[int, int] = {}
@@ -146,6 +148,11 @@ class Builder:
             data = np.ascontiguousarray(value.astype(tensor.dtype.numpy)).reshape(tensor.shape)
             self.tensors[index] = replace(tensor, data=data)
         return outputs
+
+    def turn(self, index: int, source: int, order: tuple[int, ...]) -> None:
+        """Notes that a tensor is another one, that an operator gives, with its dimensions in this order."""
+        if any(source in op.outputs for op in reversed(self._ops)):
+            self.turned[index] = source, order
 
     @property
     def has_states(self) -> bool:

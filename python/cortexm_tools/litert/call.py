@@ -19,6 +19,11 @@ T = TypeVar("T")
 
 AGAIN = "quantize and convert the model again"
 
+_ELEMENTWISE = (
+    ops.Activation, ops.Add, ops.Binary, ops.Clamp, ops.Dequantize, ops.Maximum, ops.Minimum, ops.Mul,
+    ops.Quantize, ops.Requantize, ops.Unary,
+)  # fmt: skip
+
 _ZERO_POINTS = {DType.S8: (-128, 127), DType.S16: (0, 0), DType.U8: (0, 255)}
 
 
@@ -220,9 +225,29 @@ class Call:
     def add(
         self, attrs: ops.Attrs, *inputs: int | None, dtype: DType, shape: tuple[int, ...]
     ) -> int:
-        """An operator with a new tensor as its result."""
+        """An operator with a new tensor as its result. One that computes element by element of what was
+        turned computes before that, so that images between convolutions stay as they are."""
+        turned = [self.origin(index) for index in inputs if index is not None]
+        orders = {order for _, order in turned if order}
+        if isinstance(attrs, _ELEMENTWISE) and len(orders) == 1:
+            (order,) = orders
+            plain = tuple(shape[order.index(dim)] for dim in range(len(shape)))
+            if all(
+                self.shape(source) == plain if own else self._is_for_all(attrs, source)
+                for source, own in turned
+            ):
+                made = self.add(attrs, *(source for source, _ in turned), dtype=dtype, shape=plain)
+                return self.permute(made, order)
         out = self.builder.add_tensor("t", dtype, shape)
         return self._add(attrs, inputs, (out,))[0]
+
+    def origin(self, x: int) -> tuple[int, tuple[int, ...]]:
+        """What a tensor is with its dimensions in another order, and the order; itself and () without."""
+        return self.builder.turned.get(x, (x, ()))
+
+    def _is_for_all(self, attrs: ops.Attrs, operand: int) -> bool:
+        """Whether an operand is the same for each element: a number or a table."""
+        return isinstance(attrs, ops.Activation) or self.builder.tensors[operand].numel == 1
 
     def _add(
         self, attrs: ops.Attrs, inputs: tuple[int | None, ...], outputs: tuple[int, ...]
@@ -268,10 +293,15 @@ class Call:
         return self.add(ops.View(), x, dtype=self.dtype(x), shape=shape)
 
     def permute(self, x: int, perm: tuple[int, ...]) -> int:
-        if perm == tuple(range(len(perm))):
-            return x
-        shape = tuple(self.shape(x)[dim] for dim in perm)
-        return self.add(ops.Transpose(perm), x, dtype=self.dtype(x), shape=shape)
+        """Dimensions in another order; those of what was turned once are turned once."""
+        source, before = self.origin(x)
+        order = tuple(before[dim] for dim in perm) if before else perm
+        if order == tuple(range(len(order))):
+            return source
+        shape = tuple(self.shape(source)[dim] for dim in order)
+        made = self.add(ops.Transpose(order), source, dtype=self.dtype(source), shape=shape)
+        self.builder.turn(made, source, order)
+        return made
 
     def image(self, x: int) -> int:
         """A tensor [N,H,W,C] as the IR has images: [N,C,H,W], channels last."""

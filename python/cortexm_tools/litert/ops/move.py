@@ -52,8 +52,15 @@ def _pad_by(call: Call) -> None:
 
 
 def _padded(call: Call, value: float) -> None:
-    before, after = pads(call, 1, len(call.lite(0).shape))
-    call.emit(ops.Pad(before, after, value), call.operand(0))  # type: ignore[arg-type]
+    rank = len(call.lite(0).shape)
+    sides = pads(call, 1, rank)
+    x, order = call.origin(call.operand(0))
+    order = order or tuple(range(rank))
+    places = [order.index(dim) for dim in range(rank)]
+    before, after = (tuple(side[place] for place in places) for side in sides)
+    shape = tuple(map(sum, zip(call.shape(x), before, after, strict=True)))
+    padded = call.add(ops.Pad(before, after, value), x, dtype=call.dtype(x), shape=shape)  # type: ignore[arg-type]
+    call.give(call.permute(padded, order))
 
 
 def pads(call: Call, number: int, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
