@@ -246,14 +246,11 @@ def batch_matmul(d: Draw) -> None:
     adj_x, adj_y = d.one(0, 1), d.one(0, 1)
     left = (b, k, m) if adj_x else (b, m, k)
     right = (b, n, k) if adj_y else (b, k, n)
-    d.op(
-        "BATCH_MATMUL",
-        [d.x(left), d.x(right)],
-        [d.y((b, m, n))],
-        "BatchMatMulOptions",
-        adj_x=adj_x,
-        adj_y=adj_y,
-    )
+    # What exceeds 32 bits after it was scaled, TFLM cuts off.
+    large = {"scale": 0.1} if d.kind == "int16" else {}
+    operands = [d.x(left), d.x(right)]
+    options = {"adj_x": adj_x, "adj_y": adj_y}
+    d.op("BATCH_MATMUL", operands, [d.y((b, m, n), **large)], "BatchMatMulOptions", **options)
 
 
 @case("ADD", "SUB", "MUL", kinds="int8 int16 float32")
