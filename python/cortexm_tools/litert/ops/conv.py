@@ -26,7 +26,9 @@ def padding(
         reach = (taps - 1) * apart + 1
         expected = -(-size // step) if mode == "SAME" else -(-(size - reach + 1) // step)
         call.require(
-            count == expected, f"the result has size {count}, the windows give {expected}", AGAIN
+            count == expected,
+            f"the result has size {count}, the windows give {expected}",
+            "convert the model with a fixed shape of its inputs",
         )
         total = max(0, (count - 1) * step + reach - size)
         sides.append((total // 2, total - total // 2))
