@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+import litert_schema
 import numpy as np
 import pytest
 
@@ -36,6 +37,12 @@ def test_codes_equal_those_of_tflm(name: str) -> None:
                         np.testing.assert_allclose(b, a, rtol=1e-4, atol=2e-5, err_msg=str(seed))
                     else:
                         np.testing.assert_array_equal(b, a, err_msg=str(seed))
+
+
+@pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed")
+def test_the_ledger_of_the_schema_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["litert_schema.py", "--check"])
+    assert litert_schema.main() == 0
 
 
 def test_the_document_lists_every_operator() -> None:

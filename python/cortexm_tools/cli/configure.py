@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..documents import opened
 from ..errors import CortexMError, did_you_mean
 from ..options import OPTIONS, keywords
 from ..options.arena import SharedArena, parse_arena
@@ -168,8 +169,8 @@ def _check_model(facts: Facts) -> str:
         raise CortexMError(f"{path} does not exist", hint=hint)
     if path.suffix in PYTORCH or not path.is_file():
         return path.suffix
-    with path.open("rb") as file:
-        return kind_of(path, file.read(8))
+    with opened(path) as program:
+        return kind_of(path, program.read(8))
 
 
 def _names(facts: Facts) -> tuple[str, dict[str, Value]]:
