@@ -96,7 +96,10 @@ class Draw:
             packed = (codes[::2] | codes[1::2] << 4).tobytes()
             w = self.file.tensor(shape, "int4", scales, 0, packed, axis)
         else:
-            w = self.file.constant(data, scale=scales, axis=axis)
+            zero = 0
+            if self.name == "FULLY_CONNECTED" and self.kind == "int8" and not per_channel:
+                zero = self.number(-9, 9)
+            w = self.file.constant(data, scale=scales, zero=zero, axis=axis)
         return self.one([w], [w, self.file.constant(bias, scale=scales * own)])
 
     def op(

@@ -18,8 +18,8 @@ from ..ir.types import Array, DType, Graph, Layer, Op, QuantParams, State, Tenso
 from .schema import damaged
 from .values import DTYPES, LiteModel, LiteSubgraph, LiteTensor
 
-# Constants may be made of those of the file this many times its size.
-_COPIES = 8
+# Constants and states may come to this many times the file's size, and so many bytes.
+_COPIES, _FREE = 8, 2**24
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Builder:
         self.initial: dict[str, Array] = {}  # what variables are before the first call
         # What is another tensor with its dimensions in this order: images between convolutions.
         self.turned: dict[int, tuple[int, tuple[int, ...]]] = {}
-        self._left = _COPIES * model.size + 2**16
+        self._left = _COPIES * model.size + _FREE
         self._ops: list[Op] = []
         self._by_tensor: dict[int, int] = {}
         self._states: dict[str, _Kept] = {}
@@ -66,14 +66,18 @@ class Builder:
         Raises:
             CortexMError: constants are larger than the file is worth.
         """
-        self._left -= data.nbytes
-        if self._left < 0:
-            raise damaged("its constants come to far more than the file holds")
+        self._spend(data.nbytes)
         dtype = next(dtype for dtype in DType if dtype.numpy == data.dtype)
         index = self.add_tensor("c", dtype, data.shape)
         values = np.ascontiguousarray(data).reshape(data.shape)
         self.tensors[index] = replace(self.tensors[index], data=values)
         return index
+
+    def _spend(self, count: int) -> None:
+        """Charges bytes that are made."""
+        self._left -= count
+        if self._left < 0:
+            raise damaged("its constants and states come to far more than the file holds")
 
     def value(self, index: int) -> LiteTensor:
         """Tensor `index` of the file, checked for what the IR can express."""
@@ -136,9 +140,7 @@ class Builder:
         arrays: list[Array],
     ) -> tuple[int, ...]:
         results = tuple(self.tensors[i] for i in outputs)
-        self._left -= sum(tensor.nbytes for tensor in results)
-        if self._left < 0:
-            raise damaged("its constants come to far more than the file holds")
+        self._spend(sum(tensor.nbytes for tensor in results))
         check_op(Op(attrs, inputs, outputs, layer), tuple(self.tensors))
         with np.errstate(all="ignore"):
             found = attrs.compute(results, *arrays)
@@ -171,7 +173,8 @@ class Builder:
                 zero = min(max(zero, dtype.limits[0]), dtype.limits[1])
             before = self.add_tensor("state", dtype, tensor.shape)
             self._set_quant(before, tensor)
-            initial = np.full(tensor.shape, zero).astype(dtype.numpy)
+            self._spend(self.tensors[before].nbytes)
+            initial = np.full(tensor.shape, zero, dtype.numpy)
             self._states[name] = _Kept(before, before, self.initial.get(name, initial))
         kept = self._states[name]
         have = self.tensors[kept.before]

@@ -20,7 +20,7 @@ _VERSION = 3
 _CODES = ("INT8", "INT16", "UINT8", "INT4")  # the scales of others, as of biases, follow from these
 _MAX_RANK = 8
 _MAX_NAME = 200
-_MAX_BYTES = 2**31 - 1
+_MAX_NUMEL = 2**26  # of a tensor; no microcontroller has room for as many
 
 
 def is_litert(data: bytes | memoryview) -> bool:
@@ -133,8 +133,8 @@ def _tensor(tensor: Record, index: int, buffers: Sequence[memoryview]) -> LiteTe
         bool(tensor.number("is_variable")),
         refusal,
     )
-    if math.prod(shape) > _MAX_BYTES or found.nbytes > _MAX_BYTES:
-        raise CortexMError(f"{where} of shape {shape} is larger than 2 GiB")
+    if found.numel > _MAX_NUMEL:
+        raise CortexMError(f"{where} of shape {shape} has more than {_MAX_NUMEL:,} elements")
     if found.data is not None and found.is_number and not refusal:
         if len(content) != found.nbytes:
             raise damaged(

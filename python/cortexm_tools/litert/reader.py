@@ -55,11 +55,10 @@ def mixed_layers(model: LiteModel) -> tuple[str, ...]:
     ]
     if not found:
         return ()
+    first = graph.tensors[found[0].outputs[0]] if found[0].outputs else found[0].name
     return (
-        f"{len(found)} layers have weights in int8 and activations in float32, and compute in float32: the "
-        "first is "
-        + str(graph.tensors[found[0].outputs[0]] if found[0].outputs else found[0].name)
-        + "; convert with a representative_dataset for a model of int8",
+        "layers with weights in int8 and activations in float32 compute in float32: "
+        f"{len(found)} do, the first gives {first}; convert with a representative_dataset for int8",
     )
 
 

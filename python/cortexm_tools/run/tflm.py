@@ -73,7 +73,7 @@ def outputs_apart(
         )
         if done.returncode:
             lines = done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"]
-            raise RuntimeError(lines[-1])
+            raise RuntimeError(lines[-1].removeprefix("RuntimeError: "))
         with np.load(results) as found:
             return [tuple(found[f"{n}_{k}"] for k in range(count)) for n in range(len(rows))]
 

@@ -14,6 +14,9 @@ from ..call import AGAIN, Call, reads
 from .move import pads
 from .slices import part
 
+_LARGEST = 2**14
+"""Rows and columns of images that are resized."""
+
 
 def _image(call: Call) -> tuple[int, tuple[int, int, int, int]]:
     x = call.operand(0)
@@ -117,6 +120,7 @@ def _size(call: Call) -> tuple[int, ...]:
     call.require(
         len(shape) == 4 and shape[1:3] == size, f"the result has shape {shape}, not {size}", AGAIN
     )
+    call.require(max(size) <= _LARGEST, f"the image has more than {_LARGEST:,} rows or columns")
     return shape
 
 
