@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 from cortexm_tools.ir import Array
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.litert import read_litert
+from cortexm_tools.simplify import simplify
 
-from tests.litert.files import File
+from tests.litert.files import ENUMS, File
+from tests.litert.networks import net
 
 ALL = np.arange(-128, 128, dtype=np.int8).reshape(1, 256)
 SCALE, ZERO, OUT_SCALE, OUT_ZERO = 0.03, 5, 0.05, -20
@@ -85,3 +88,18 @@ def test_what_is_computed_from_shapes_is_a_constant() -> None:
     f.operator("STRIDED_SLICE", [shape, *ints], [turned], "StridedSliceOptions")
     f.operator("RESHAPE", [x, turned], [y], "ReshapeOptions")
     assert [op.kind for op in read_litert(f.data([x], [y]), name="net").ops] == ["view"]
+
+
+def test_pads_fold_and_images_are_turned_at_the_border_alone() -> None:
+    f = net()
+    operators, tensors = f.graphs[0]["operators"], f.graphs[0]["tensors"]
+    padded = f.tensor((1, 8, 8, 8), scale=tensors[1]["quantization"]["scale"], zero=-3)
+    pads = f.constant(np.array([[0, 0], [1, 1], [1, 1], [0, 0]], np.int32))
+    f.operator("PAD", [1, pads], [padded], "PadOptions")
+    operators.insert(1, operators.pop())
+    depthwise = operators[2]
+    depthwise["inputs"][0] = padded
+    depthwise["builtin_options"][1]["padding"] = ENUMS["Padding"]["VALID"]
+    kinds = Counter(op.kind for op in simplify(read_litert(f.data(), name="net")).ops)
+    assert kinds["pad"] == 0 and kinds["conv2d"] == kinds["depthwise_conv2d"] == kinds["add"] == 1
+    assert kinds["transpose"] <= 2
