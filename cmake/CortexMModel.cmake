@@ -99,7 +99,7 @@ $<JOIN:${serves_all},\n>
   target_link_libraries("${target}" PUBLIC "${library}")
 endfunction()
 
-# cortexm_add_model(<model.py|model.pt2|model.pte|model.bpte> [options]): defines a static library target.
+# cortexm_add_model(<model.py|model.pt2|model.pte|model.bpte|model.tflite> [options]): defines a static library target.
 function(cortexm_add_model)
   set(flags EMBED_PTE REQUIRE_INT8 PROFILE)
   set(values TARGET CPU ISA OPTIMIZE CALIBRATION ARENA IO RAM_LIMIT FLASH_LIMIT SECTION_ARENA

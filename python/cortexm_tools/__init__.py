@@ -6,8 +6,9 @@ In Python: `compile_model`, `lower_model` and `inspect_model`, whose results are
 
     api, cli, options     what users call, what they can choose, and how they write it
     frontend              PyTorch to .pte; nothing else imports torch
-    program, compile      a .pte with what is known of it, and all stages behind it in a row:
-    pte, ir, simplify       .pte, and what lies beside it, to graph; rewrites that keep every bit
+    program, compile      a .pte or .tflite with what is known of it, and all stages behind it in a row:
+    pte, litert             a .pte, and what lies beside it, or a .tflite to graph
+    ir, simplify            the graph; rewrites that keep every bit
     plan, emit              graph to plan, plan to C
     run, report           images on boards and on this machine; tables
     executorch            the same program on ExecuTorch's own runtime

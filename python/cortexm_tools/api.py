@@ -197,7 +197,7 @@ def compile_model(
     """Compiles a model to C for a core.
 
     Args:
-        model: an ``nn.Module``; or the path of a model.py, .pt2, .pte or .bpte, or of a module saved
+        model: an ``nn.Module``; or the path of a model.py, .pt2, .pte, .bpte or .tflite, or of a module saved
             whole (.pt); or a built-in model's name; or a `Program`.
         example_inputs: of a module, an array or tensor for each input, as it takes them: with the
             batch's axis, real numbers in float32. Of a .pt, a file. Else None.
@@ -323,7 +323,7 @@ def lower_model(
 
 
 def inspect_model(path: str | os.PathLike[str]) -> str:
-    """What is in a .pte or .bpte, as text: inputs, outputs, operators, and what has no kernel.
+    """What is in a .pte, .bpte or .tflite, as text: inputs, outputs, operators, and what has no kernel.
 
     Raises:
         CortexMError: it cannot be read, or is damaged.

@@ -129,11 +129,13 @@ class Compiled:
 
 
 def compile_program(program: Program, options: CompileOptions) -> Compiled:
-    """Runs every stage right of the .pte.
+    """Runs every stage right of the .pte or .tflite.
 
     Raises:
         CortexMError: the program has an operator without kernel, or exceeds a limit.
     """
+    if program.is_litert:
+        _check_litert(program, options)
     if options.executorch is not None:
         return _compile_for_executorch(program, options, options.executorch)
     graph = program.graph()
@@ -192,10 +194,11 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         emit_options = replace(emit_options, constants=stream_constants(streamed))
     pte = program.pte if options.embed_pte else None
     files: dict[str, str | bytes] = {
-        f"{program.name}.pte": program.pte,
-        f"{program.name}.layers.json": program.sidecar,
+        program.file: program.pte,
         f"{program.name}.report.json": report_json(report),
     }
+    if not program.is_litert:
+        files[f"{program.name}.layers.json"] = program.sidecar
     files |= emit(
         plan,
         emit_options,
@@ -226,6 +229,20 @@ def _coded(graph: Graph, options: CompileOptions) -> SearchSpace:
     """That of the program with codes at its interface."""
     result = simplified(graph, io_codes=True, keep_channels=options.weights_apart)
     return _space(result.graph, options)
+
+
+def _check_litert(program: Program, options: CompileOptions) -> None:
+    """Raises a CortexMError for what takes a program of ExecuTorch's."""
+    for what, given in (
+        ("RUNTIME executorch", options.executorch is not None),
+        ("EMBED_PTE", options.embed_pte),
+    ):
+        if given:
+            raise CortexMError(
+                f"{what} takes a program of ExecuTorch's (.pte), and this is a .tflite",
+                where=program.name,
+                hint=f"leave out {what}",
+            )
 
 
 def _check_apart(program: Program, options: CompileOptions) -> None:
@@ -350,7 +367,7 @@ def _why_float(op: Any, graph: Graph) -> str:
     made_by = producers(graph)
     sources = [made_by.get(i) for i in op.inputs]
     if any(source is not None and isinstance(source.attrs, ops.Dequantize) for source in sources):
-        return "ExecuTorch's quantizer has no int8 form for it"
+        return "its operands are dequantized for it"
     return "its operands are not quantized"
 
 
@@ -431,7 +448,7 @@ def _sample_inputs(
     if program.vectors:
         return [(row, -1) for row in vector_inputs(graph, program.vectors[:count])]
     raise CortexMError(
-        "SAMPLES needs a model file or a .bpte with test vectors: a .pte has no inputs to take",
+        "SAMPLES needs a model file or a .bpte with test vectors: a .pte or .tflite has no inputs to take",
         where=program.name,
     )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program to compile: a .pte with what is known about it, from a model file or from elsewhere."""
+"""A program to compile: a .pte or .tflite with what is known about it, from a model file or elsewhere."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from .frontend.load.script import as_script
 from .frontend.origin.places import first_line
 from .ir import Array, Graph, Layer
 from .ir.edit import inherit_layers
+from .litert import is_litert, list_layers, mixed_layers, parse_model, read_litert
+from .options.files import OTHERS, PROGRAMS, kind_of
 from .options.precision import INT8, Pattern, Quantization
 from .packages import WORKING, others
 from .paths import data_root
@@ -27,7 +29,7 @@ from .pte.bundle import TestVector, is_bundle, parse_bundle, vectors_of
 from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
 from .pte.quality import NO_FLOAT_MODEL, NOT_QUANTIZED, stored_quality
-from .pte.reader import read_pte
+from .pte.reader import Operator, list_operators, read_pte
 from .runner import Progress, Runner, run_in_order
 from .target import Target
 
@@ -36,14 +38,6 @@ if TYPE_CHECKING:
     from .frontend.load.samples import Sample
 
 _CALIBRATION_KEPT = 16  # windows of a stream to check it with
-
-_MODULE = "write a model.py that builds the PyTorch module it came from (docs/pipeline.md)"
-_OTHERS = {
-    ".onnx": _MODULE,
-    ".tflite": _MODULE,
-    ".ckpt": "write a model.py that builds the module and loads these weights (docs/pipeline.md)",
-}
-"""What to do with files that hold a model in another way, by their suffixes."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +63,11 @@ class EvaluationSet:
 
 @dataclass(frozen=True)
 class Program:
-    """A .pte, and what came with it.
+    """A .pte or .tflite, and what came with it.
 
     Attributes:
         name: C identifier.
+        pte: the file's bytes; those of a .tflite have another identifier.
         layers: operator name and layer of each kernel call; empty where they are not known.
         dependencies: files to rebuild for.
         warnings: sentences for the user.
@@ -113,6 +108,29 @@ class Program:
         return hashlib.sha256(self.pte).hexdigest()
 
     @property
+    def is_litert(self) -> bool:
+        """Whether it is a .tflite."""
+        return is_litert(self.pte)
+
+    @property
+    def file(self) -> str:
+        """The name under which builds write it."""
+        return f"{self.name}{'.tflite' if self.is_litert else '.pte'}"
+
+    def operators(self) -> tuple[Operator, ...]:
+        """Its operators in order, before any rewrite.
+
+        Raises:
+            CortexMError: it is damaged.
+        """
+        with named(self.source):
+            if self.is_litert:
+                found = list_layers(parse_model(self.pte))
+                return tuple(Operator(*each) for each in found)
+            layers = [layer for _, layer in self.layers]
+            return list_operators(parse_program(self.pte), layers or None)
+
+    @property
     def sidecar(self) -> str:
         """The text of NAME.layers.json."""
         return layers_to_json(self.pte, self.layers)
@@ -125,6 +143,8 @@ class Program:
         """
         layers: tuple[Layer, ...] = tuple(layer for _, layer in self.layers)
         with named(self.source):
+            if self.is_litert:
+                return inherit_layers(read_litert(self.pte, name=self.name))
             return inherit_layers(read_pte(self.pte, name=self.name, layers=layers or None))
 
 
@@ -139,7 +159,7 @@ def load_program(
     patterns: tuple[Pattern, ...] | None = None,
     progress: Progress = lambda text: None,
 ) -> Program:
-    """Reads a .pte or .bpte, or lowers a model file or a built-in model.
+    """Reads a .pte, .bpte or .tflite, or lowers a model file or a built-in model.
 
     Args:
         path: a file, or the name of a built-in model (frontend/load/builtin.py).
@@ -163,11 +183,11 @@ def load_program(
     if path.suffix in (".py", ".pt2", ".pt", ".pth"):
         with as_script(path.absolute()):
             return _lower(path.name, name, target, quantization, load, progress)
-    if path.suffix not in (".pte", ".bpte"):
+    if path.suffix not in PROGRAMS:
         raise CortexMError(
             "is neither a model file nor a program",
             where=str(path),
-            hint=_OTHERS.get(path.suffix, "give a .py, a .pt2, a .pte or a .bpte"),
+            hint=OTHERS.get(path.suffix, "give a .py, a .pt2, a .pte, a .bpte or a .tflite"),
         )
     if calibration is not None:
         raise CortexMError(
@@ -188,11 +208,16 @@ def load_program(
             bundle = parse_bundle(pte)
             pte = bundle.pte
             vectors = vectors_of(bundle, parse_program(pte).method)
+    warnings: tuple[str, ...] = ()
+    if kind_of(path, pte) == ".tflite":
+        with named(str(path)):
+            warnings = mixed_layers(parse_model(pte))
     return Program(
         name,
         pte,
         _sidecar_layers(path.with_suffix(".layers.json"), pte),
         dependencies=(str(path.resolve()),),
+        warnings=warnings,
         vectors=vectors,
         quality=_report_quality(path.with_suffix(".report.json"), pte),
         source=str(path),
@@ -250,13 +275,15 @@ def _report_quality(path: Path, pte: bytes) -> dict[str, Any] | None:
 def _unknown(path: Path) -> CortexMError:
     if path.is_dir():
         return CortexMError(
-            "is a folder", where=str(path), hint="give a model.py, a .pt2, .pte or .bpte in it"
+            "is a folder",
+            where=str(path),
+            hint="give a model.py, a .pt2, .pte, .bpte or .tflite in it",
         )
     if path.suffix or path.parent != Path("."):
         return CortexMError(
             "no such file",
             where=str(path),
-            hint="give a model.py, a .pt2, .pte or .bpte, or the name of a built-in model",
+            hint="give a model.py, a .pt2, .pte, .bpte or .tflite, or the name of a built-in model",
         )
     known = builtin_names()
     guess = did_you_mean(str(path), known)

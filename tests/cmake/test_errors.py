@@ -71,7 +71,11 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte CALIBRATION none.npz", "none.npz does not exist", "paths are relative"),
         ("digits.pte EXTERNAL_OPERATORS a::b", "is for RUNTIME executorch", "leave it out"),
         ("digit.pte", "digit.pte does not exist", "did you mean 'digits.pte'?"),
-        ("notes.txt", "is no .py, .pt2, .pte or .bpte file", "that PyTorch or ExecuTorch exported"),
+        (
+            "notes.txt",
+            "is no .py, .pt2, .pte, .bpte or .tflite file",
+            "exported, or a .tflite",
+        ),
         ("digits.pte TARGET int", "cannot be called 'int'", "use TARGET model_int"),
         ("int.pte", "the model in int.pte is called model_int", "project(<name> C)"),
         ("digits.pte PYTHON /no/such/python", "'/no/such/python' cannot be used", "CORTEXM_PYTHON"),

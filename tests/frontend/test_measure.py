@@ -271,7 +271,7 @@ def test_text_of_every_kind_of_value() -> None:
     ]
     assert [output.is_poor for output in outputs] == [False, False, True, True, False]
     none = {"not_measured": NO_FLOAT_MODEL}
-    assert quality_line(none) == "not measured: a .pte carries no float model"
+    assert quality_line(none) == "not measured: a .pte or .tflite carries no float model"
     assert layer_rows(none) == []
     one = Quality(1, 1, "example", outputs[:1], ())
     assert quality_line(one.data()) == "20.0 dB against the float model, 1 example input"

@@ -8,7 +8,8 @@ import struct
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.pte.flatbuffer import Buffer, Table
+from cortexm_tools.flatbuffer import Buffer, Table
+from cortexm_tools.pte.values import PTE
 
 
 def table_at(fields: bytes, slots: list[int], tail: bytes = b"") -> bytes:
@@ -20,7 +21,7 @@ def table_at(fields: bytes, slots: list[int], tail: bytes = b"") -> bytes:
 
 
 def root(data: bytes) -> Table:
-    return Buffer(data).root()
+    return Buffer(data, PTE).root()
 
 
 def test_scalars_and_defaults() -> None:

@@ -15,9 +15,11 @@ import pytest
 
 from cortexm_tools import compile_model
 from cortexm_tools.export import export_files, write_export
-from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.ir import Array
+from cortexm_tools.ir.interpreter import run_graph, run_sequence
 from cortexm_tools.program import Program
 
+from tests.litert.networks import net_bytes
 from tests.support.golden import golden_case
 from tests.zephyr.workspace import DIGITS, MAIN, ROOT, Application, compiled, modules, why_not
 
@@ -35,15 +37,15 @@ REGIONS = (
     ROOT / "samples" / "hello-executorch" / "boards" / "mps3_corstone300_an547.overlay"
 ).read_text(encoding="utf-8")
 
+FLAT = np.full((1, 1, 8, 8), 0.25, np.float32)
 RAN = r"ran, sum \d+\s|refused"
 
 
-def check_sum(text: str) -> None:
+def check_sum(text: str, model: bytes = DIGITS.read_bytes(), x: Array = FLAT) -> None:
     """The sum of the output's bytes that the small application prints is the reference's."""
     match = re.search(r"ran, sum (\d+)", text)
     assert match, text
-    graph = Program("digits", DIGITS.read_bytes()).graph()
-    (out,) = run_graph(graph, [np.full((1, 1, 8, 8), 0.25, np.float32)])
+    ((out,),) = run_sequence(Program("digits", model).graph(), [[x]])
     assert int(match[1]) == int(np.frombuffer(out.tobytes(), np.uint8).sum())
 
 
@@ -115,6 +117,14 @@ def test_one_cortex_m0(program) -> None:
     _needs_nordic()
     app.make()
     check_sum(app.run(RAN))
+
+
+def test_a_tflite(program) -> None:
+    main = MAIN.replace("size / sizeof(float)", "size").replace("((float *)", "((int8_t *)")
+    app = program("mps2/an385", "net.tflite TARGET digits", main=main.replace("0.25f", "10"))
+    (app.source / "net.tflite").write_bytes(net_bytes())
+    app.make()
+    check_sum(app.run(RAN), net_bytes(), np.full((1, 6, 6, 3), 10, np.int8))
 
 
 def test_touched_import_rebuilds_the_model_only(application, tmp_path: Path) -> None:

@@ -122,6 +122,11 @@ def _compile(args: argparse.Namespace) -> int:
     more: dict[str, str | bytes] = {}
     if args.bundleio:
         more[f"{program.name}.bpte"] = bundle_bytes(program)
+    if args.program_file is not None and program.is_litert:
+        raise CortexMError(
+            f"--output {args.program_file}, and the model is a .tflite",
+            hint="name a folder: --out build",
+        )
     if args.program_file is not None:
         more[args.program_file] = more.get(f"{program.name}.bpte") or program.pte
     write_compiled(compiled, args.out)

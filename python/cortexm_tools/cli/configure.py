@@ -13,9 +13,11 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..documents import opened
 from ..errors import CortexMError, did_you_mean
 from ..options import OPTIONS, keywords
 from ..options.arena import SharedArena, parse_arena
+from ..options.files import OTHERS, PROGRAMS, PYTORCH, kind_of
 from ..options.memories import parse_regions, section_name
 from ..options.names import check_target, clash, name_of_target
 from ..options.precision import parse_quantization
@@ -25,7 +27,6 @@ from ..target import CORES, Core, Isa, Target
 
 Value = str | bool | list[str]
 
-_PYTORCH = (".py", ".pt2")
 _NO_VALUE = "give one, or leave the word out"
 
 
@@ -115,7 +116,7 @@ def settle(facts: Facts) -> dict[str, Value]:
     options += ["--samples", samples] if samples else []
     settled |= {
         "warning": "\n".join(filter(None, warnings)),
-        "is_pytorch": suffix in _PYTORCH,
+        "is_pytorch": suffix in PYTORCH,
         "cpu": target.core.value,
         "isa": target.isa.value,
         "optimize": _choice(facts, "OPTIMIZE"),
@@ -126,7 +127,8 @@ def settle(facts: Facts) -> dict[str, Value]:
         "measure": limits,
         **_memories(facts, sections[0]),
     }
-    return settled | _products(name, executorch, embeds, bool(samples), apart=apart)
+    file = name + (".tflite" if suffix == ".tflite" else ".pte")
+    return settled | _products(name, file, executorch, embeds, bool(samples), apart=apart)
 
 
 def _check_words(facts: Facts) -> None:
@@ -141,7 +143,7 @@ def _check_words(facts: Facts) -> None:
 
 
 def _check_model(facts: Facts) -> str:
-    """The suffix of the model's file."""
+    """The suffix that is right for the model's file."""
     path = Path(facts["path"])
     for file in (facts["path"], facts["calibration"]):
         if found := re.search(r";|\$<", file):
@@ -149,22 +151,26 @@ def _check_model(facts: Facts) -> str:
                 f"CMake cannot name a file with {found[0]!r} in its path: {file}",
                 hint="give the file, or its folder, another name",
             )
-    if path.suffix not in (*_PYTORCH, ".pte", ".bpte"):
+    if path.suffix not in (*PYTORCH, *PROGRAMS):
         raise CortexMError(
-            f"'{facts['model']}' is no .py, .pt2, .pte or .bpte file",
-            hint="give a PyTorch model file, or a program that PyTorch or ExecuTorch exported",
+            f"'{facts['model']}' is no .py, .pt2, .pte, .bpte or .tflite file",
+            hint=OTHERS.get(
+                path.suffix,
+                "give a PyTorch model file, a program that ExecuTorch exported, or a .tflite",
+            ),
         )
     # A .pte may be made by another rule of the build; then it need not exist yet.
     if not facts["generated"] and not path.exists():
         hint = f"paths are relative to {facts['folder']}"
         if siblings := [
-            file.name
-            for kind in ("py", "pt2", "pte", "bpte")
-            for file in path.parent.glob(f"*.{kind}")
+            file.name for kind in (*PYTORCH, *PROGRAMS) for file in path.parent.glob(f"*{kind}")
         ]:
             hint = did_you_mean(path.name, siblings)
         raise CortexMError(f"{path} does not exist", hint=hint)
-    return path.suffix
+    if path.suffix in PYTORCH or not path.is_file():
+        return path.suffix
+    with opened(path) as program:
+        return kind_of(path, program.read(8))
 
 
 def _names(facts: Facts) -> tuple[str, dict[str, Value]]:
@@ -254,7 +260,7 @@ def _precision(facts: Facts, suffix: str) -> list[str]:
     parse_quantization(precision, calibrate)
     words = ["--quantize", precision] if precision != "int8" else []
     words += ["--calibrate", calibrate] if calibrate else []
-    if words and suffix not in _PYTORCH:
+    if words and suffix not in PYTORCH:
         raise CortexMError(
             f"QUANTIZE and CALIBRATE are for a model.py or .pt2; {Path(facts['path']).name} is quantized "
             "already",
@@ -289,7 +295,7 @@ def _calibration(facts: Facts, suffix: str) -> list[str]:
         raise CortexMError(
             f"CALIBRATION {path} does not exist", hint=f"paths are relative to {facts['folder']}"
         )
-    if suffix not in _PYTORCH:
+    if suffix not in PYTORCH:
         raise CortexMError(
             f"CALIBRATION is for a model.py or .pt2; {Path(facts['path']).name} is already quantized",
             hint="leave CALIBRATION out",
@@ -308,7 +314,7 @@ def _samples(facts: Facts, suffix: str) -> tuple[str, str]:
         raise CortexMError(
             f"SAMPLES {count!r} is not a positive number", hint="write how many samples, or all"
         )
-    if suffix == ".pte":
+    if suffix in (".pte", ".tflite"):
         raise CortexMError(
             f"SAMPLES, but {path.name} has no inputs to take samples from",
             hint="leave SAMPLES out, or give the model file, or a .bpte with test vectors",
@@ -331,14 +337,14 @@ def _samples(facts: Facts, suffix: str) -> tuple[str, str]:
 
 
 def _products(
-    name: str, executorch: bool, embeds: bool, samples: bool, *, apart: bool
+    name: str, file: str, executorch: bool, embeds: bool, samples: bool, *, apart: bool
 ) -> dict[str, Value]:
     """The generated files: sources to compile, and all."""
     kinds = ["_operators.c", "_kernels.cpp"] if executorch else [] if apart else ["_weights.c"]
     kinds += ["_pte.c"] if embeds else []
     kinds += ["_samples.c"] if samples else []
     sources = [f"{name}.c", *(name + kind for kind in kinds)]
-    others = [f"{name}.h", f"{name}.pte", f"{name}.report.json"]
+    others = [f"{name}.h", file, f"{name}.report.json"]
     others += [f"{name}_samples.h"] if samples else []
     others += [f"{name}.weights.bin", f"{name}.weights.json"] if apart else []
     return {"sources": sources, "products": [*sources, *others]}

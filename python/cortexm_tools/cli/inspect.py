@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`cortexm inspect`: what is in a .pte, and what of it has no kernel."""
+"""`cortexm inspect`: what is in a .pte or .tflite, and what of it has no kernel."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from ..ir import Graph
 from ..ir.text import tensor_text
 from ..plan import has_lowering
 from ..program import Program
-from ..pte.program import parse_program
-from ..pte.reader import Operator, list_operators
+from ..pte.reader import Operator
 from ..report import precision, table
 from ..simplify import simplified
 
@@ -21,8 +20,7 @@ def inspect_text(program: Program) -> str:
     Raises:
         CortexMError: the file is damaged.
     """
-    layers = [layer for _, layer in program.layers] or None
-    operators = list_operators(parse_program(program.pte), layers)
+    operators = program.operators()
     lines = [
         f"{program.name}: {len(program.pte):,} bytes, sha256 {program.digest}",
         *([f"test vectors {len(program.vectors)}"] if program.vectors else []),
@@ -34,7 +32,8 @@ def inspect_text(program: Program) -> str:
         rows = [(op.number, op.name, str(op.layer)) for op in missing]
         lines += [
             "",
-            "without a kernel (such a program needs RUNTIME executorch):",
+            "without a kernel"
+            + (":" if program.is_litert else " (such a program needs RUNTIME executorch):"),
             table(("#", "operator", "layer"), rows),
         ]
         return "\n".join(lines)

@@ -52,8 +52,10 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_options(export, EXPORT, several=True)
 
-    inspect = commands.add_parser("inspect", help="show what is in a .pte or an image")
-    inspect.add_argument("model", type=Path, help="a .pte, a .bpte or a NAME.weights.bin")
+    inspect = commands.add_parser("inspect", help="show what is in a .pte, a .tflite or an image")
+    inspect.add_argument(
+        "model", type=Path, help="a .pte, a .bpte, a .tflite or a NAME.weights.bin"
+    )
     inspect.set_defaults(command="inspect")
 
     report = commands.add_parser(
@@ -84,7 +86,7 @@ def build_parser() -> argparse.ArgumentParser:
         "it fits firmware that was built with WEIGHTS partition.",
     )
     weights.add_argument(
-        "model", type=Path, metavar="MODEL", help="a model.py, a .pt2, .pte or .bpte"
+        "model", type=Path, metavar="MODEL", help="a model.py, a .pt2, .pte, .bpte or .tflite"
     )
     weights.add_argument(
         "--for", dest="firmware", type=Path, required=True, metavar="FILE",
@@ -153,7 +155,7 @@ def _add_options(
             type=Path,
             metavar="MODEL",
             nargs="?" if optional else "+" if several else None,
-            help="a model.py, a .pt2, .pte or .bpte, a saved module (.pt), or a built-in model's name",
+            help="a model.py, a .pt2, .pte, .bpte or .tflite, a saved module (.pt), a built-in model's name",
         )
     if optional:
         titles["model"].add_argument(

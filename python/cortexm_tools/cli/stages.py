@@ -12,7 +12,6 @@ from ..ir.text import graph_text
 from ..program import Program
 from ..pte.bundle import TestVector
 from ..pte.program import parse_program
-from ..pte.reader import list_operators
 from ..report import layer_table, summary, table
 from ..runner import run_in_order
 
@@ -20,14 +19,16 @@ _DIALECT = ("cortex_m::", "cortexm::")
 
 
 def node_counts(program: Program) -> dict[str, int]:
-    """How often each operator occurs in the .pte, before any rewrite of ours; names sorted."""
-    counts = Counter(op.name for op in list_operators(parse_program(program.pte), None))
+    """How often each operator occurs in the program, before any rewrite of ours; names sorted."""
+    counts = Counter(op.name for op in program.operators())
     return {name: counts[name] for name in sorted(counts)}
 
 
 def nodes_line(program: Program) -> str:
-    """``66 cortex_m nodes, 1 other``: the dialect's nodes of the .pte."""
+    """``66 cortex_m nodes, 1 other``: the dialect's nodes of the .pte; of a .tflite ``66 operators``."""
     counts = node_counts(program)
+    if program.is_litert:
+        return f"{sum(counts.values())} operators"
     ours = sum(number for name, number in counts.items() if name.startswith(_DIALECT))
     rest = sum(counts.values()) - ours
     return f"{ours} cortex_m nodes" + (f", {rest} other" if rest else "")
@@ -36,7 +37,7 @@ def nodes_line(program: Program) -> str:
 def nodes_text(program: Program) -> str:
     """The line above a table by operator."""
     rows = list(node_counts(program).items())
-    return f"{program.name}.pte: {nodes_line(program)}\n{table(('operator', 'nodes'), rows)}\n"
+    return f"{program.file}: {nodes_line(program)}\n{table(('operator', 'nodes'), rows)}\n"
 
 
 def intermediates(compiled: Compiled) -> dict[str, str | bytes]:

@@ -97,34 +97,44 @@ _EXP_MINUS_EIGHTH = 1895147668  # exp(-1/8) in Q31
 _ONE_THIRD = 715827883  # 1/3 in Q31
 
 
-def exp_on_negative(value: I64) -> I64:
-    """exp(value / 2**26) in Q31 for value <= 0 (gemmlowp's exp_on_negative_values, Q5.26 input).
+def exp_on_negative(value: I64, integer_bits: int = 5) -> I64:
+    """exp(value / 2**(31 - integer_bits)) in Q31 for value <= 0 (gemmlowp's exp_on_negative_values).
 
     The argument is split into a remainder in (-1/4, 0] whose exponential a fourth-order Taylor
     polynomial around -1/8 gives, and a multiple of 1/4 whose bits select constant factors.
     """
-    quarter = 1 << 24
+    quarter = 1 << (29 - integer_bits)
     mod = (value & (quarter - 1)) - quarter
     remainder = mod - value
-    x = wrap32((mod << 5) + (1 << 28))
+    x = wrap32((mod << integer_bits) + (1 << 28))
     x2 = high_mul(x, x)
     x3 = high_mul(x2, x)
     x4 = high_mul(x2, x2)
     poly = rounding_shift(high_mul(rounding_shift(x4, 2) + x3, _ONE_THIRD) + x2, 1)
     result = _EXP_MINUS_EIGHTH + high_mul(x + poly, _EXP_MINUS_EIGHTH)
-    for bit, factor in enumerate(_EXP_FACTORS):
+    for bit, factor in enumerate(_EXP_FACTORS[: 2 + integer_bits]):
         result = np.where(remainder & (quarter << bit), high_mul(result, factor), result)
     return np.where(value == 0, _MAX32, result)
 
 
 def one_over_one_plus(value: I64) -> I64:
     """1 / (1 + value / 2**31) in Q31 for value in [0, 2**31) (gemmlowp, three Newton steps)."""
+    return _saturating_shift_left(_two_over_one_plus(value), 1)
+
+
+def one_minus_over_one_plus(value: I64) -> I64:
+    """(1 - x) / (1 + x) with x = value / 2**31, likewise."""
+    return _saturating_shift_left(_two_over_one_plus(value) - (1 << 29), 2)
+
+
+def _two_over_one_plus(value: I64) -> I64:
+    """2 / (1 + value / 2**31) in Q2.29."""
     total = value + _MAX32
     half = np.where(total >= 0, (total + 1) // 2, -((1 - total) // 2))
     x = 1515870810 + high_mul(half, -1010580540)
     for _ in range(3):
         x = x + _saturating_shift_left(high_mul(x, (1 << 29) - high_mul(half, x)), 2)
-    return _saturating_shift_left(x, 1)
+    return x
 
 
 def count_leading_zeros(value: I64) -> I64:

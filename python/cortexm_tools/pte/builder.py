@@ -20,9 +20,8 @@ from ..errors import CortexMError
 from ..ir import ops
 from ..ir.interpreter import run_graph
 from ..ir.types import Array, DType, Graph, Layer, Op, QuantParams, State, Tensor, contiguous
-from .flatbuffer import damaged
 from .pairs import ConstantCodes
-from .values import Dynamism, PteList, PteProgram, PteTensor, ScalarType
+from .values import Dynamism, PteList, PteProgram, PteTensor, ScalarType, damaged
 
 COPY = "aten::copy_"  # writes a state
 

@@ -14,9 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import CortexMError, did_you_mean
+from ..flatbuffer import Buffer, Format, Table
 from ..ir import Array
-from .flatbuffer import Buffer, Table, damaged
 from .values import ScalarType
+
+BPTE = Format(".bpte", "ExecuTorch")
+damaged = BPTE.damaged
 
 IDENTIFIER = b"BP08"
 _VERSION = 2
@@ -74,11 +77,7 @@ def parse_bundle(data: bytes) -> Bundle:
             "this is not a BundledProgram: the identifier BP08 is missing",
             hint="a .bpte file from ExecuTorch 1.x is needed; name a plain program .pte",
         )
-    try:
-        return _parse(Buffer(data).root())
-    except CortexMError as error:
-        message = error.message.replace(".pte", ".bpte")
-        raise CortexMError(message, where=error.where, hint=error.hint) from None
+    return _parse(Buffer(data, BPTE).root())
 
 
 def _parse(root: Table) -> Bundle:

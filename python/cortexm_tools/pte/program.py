@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 
 from ..errors import CortexMError, did_you_mean, printable
-from .flatbuffer import Buffer, Table, damaged
+from ..flatbuffer import Buffer, Table
 from .values import (
+    PTE,
     Dynamism,
     InstructionKind,
     PteBools,
@@ -23,6 +24,7 @@ from .values import (
     PteTensor,
     PteValue,
     ScalarType,
+    damaged,
 )
 
 _IDENTIFIER = b"ET12"
@@ -51,7 +53,7 @@ def parse_program(data: bytes, *, method: str | None = None) -> PteProgram:
             hint="a .pte file from ExecuTorch 1.x is needed",
         )
     size, segment_base = _extended_header(view)
-    root = Buffer(view[:size]).root()
+    root = Buffer(view[:size], PTE).root()
     version = root.u32(0)
     if version != _SCHEMA_VERSION:
         raise CortexMError(

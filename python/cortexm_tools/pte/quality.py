@@ -28,7 +28,7 @@ COSTLY_DB = 3.0
 FLOAT_MODEL = "float model"
 QUANTIZED_MODEL = "quantized model"
 
-NO_FLOAT_MODEL = "a .pte carries no float model"
+NO_FLOAT_MODEL = "a .pte or .tflite carries no float model"
 NOT_QUANTIZED = "the model was lowered as it is"
 
 

@@ -7,6 +7,11 @@ import math
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
+from ..flatbuffer import Format
+
+PTE = Format(".pte", "ExecuTorch")
+damaged = PTE.damaged
+
 
 class ScalarType(IntEnum):
     """Element types that can occur in a program, with PyTorch's numbers."""

@@ -27,8 +27,8 @@ from ..stream.stage import random_input
 from ..target import Core
 from . import run_on_board, run_on_core, run_on_host
 from .circumstances import measured_data, measured_lines, tried_line
+from .elsewhere import against_pytorch, against_tflm, pytorch_lines, tflm_lines
 from .place import Place
-from .pytorch import against_pytorch, pytorch_lines
 from .result import RunResult
 from .streams import compare_windows, stream_inputs, windows_line
 
@@ -110,6 +110,8 @@ def run_program(compiled: Compiled, request: RunRequest) -> RunReport:
         windows = compare_windows(compiled.streamed, invocations, outputs)
         data["stream"] = {**compiled.report["stream"], "compared": windows}
         unequal = windows["differing"] if windows else 0
+    elif compiled.program.is_litert and not _takes_codes(compiled):
+        data |= against_tflm(compiled, invocations, outputs)
     elif graph.inputs and not _takes_codes(compiled):
         data |= against_pytorch(compiled.program, invocations, outputs)
     if evaluation is not None:
@@ -166,8 +168,10 @@ def _execute(
 
 def _takes_codes(compiled: Compiled) -> bool:
     """Whether IO int8 changed the interface of the program."""
-    before = [compiled.graph.tensors[i].dtype for i in compiled.graph.inputs]
-    after = [compiled.plan.graph.tensors[i].dtype for i in compiled.plan.graph.inputs]
+    before, after = (
+        [graph.tensors[index].dtype for index in (*graph.inputs, *graph.outputs)]
+        for graph in (compiled.graph, compiled.plan.graph)
+    )
     return before != after
 
 
@@ -377,7 +381,7 @@ def run_text(compiled: Compiled, report: RunReport) -> str:
     lines.append(f"  SQNR {quality_line(data['quality'])}")
     if rounded := rounded_line(data["quality"]):
         lines.append(f"  {rounded}")
-    lines += pytorch_lines(data)
+    lines += [*pytorch_lines(data), *tflm_lines(data)]
     if "test_vectors" in data:
         found = data["test_vectors"]
         lines.append(

@@ -10,7 +10,7 @@ import pytest
 
 from cortexm_tools.ir import Array
 from cortexm_tools.program import Program
-from cortexm_tools.run.pytorch import against_pytorch, pytorch_lines
+from cortexm_tools.run.elsewhere import against_pytorch, pytorch_lines
 
 ROWS = [(np.array([1.0, np.nan, np.inf, 4.0], np.float32),)]
 

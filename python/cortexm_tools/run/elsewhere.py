@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How outputs compare with what the model gives in PyTorch, where the program came from a model file.
+"""How outputs compare with what the model gives elsewhere: in PyTorch, where the program came from a model
+file; a .tflite in TFLite Micro.
 
 First with ExecuTorch's Python reference of the lowered program. Where that cannot run, with the
 quantized model before lowering, which computes in float32 between its quantizations: it says whether
@@ -13,15 +14,39 @@ from typing import Any
 
 import numpy as np
 
+from ..compile import Compiled
 from ..ir import Array
 from ..program import Program
 from ..runner import Runner, run_in_order
+from .tflm import outputs_apart
 
 Rows = Sequence[tuple[Array, ...]]
 
 
+def against_tflm(compiled: Compiled, inputs: Rows, outputs: Rows) -> dict[str, Any]:
+    """The comparison of a .tflite; ``tflm`` has the numbers, or the reason, as below."""
+    arena = sum(t.nbytes for t in compiled.graph.tensors if not t.is_constant)
+    try:
+        expected = outputs_apart(compiled.program.pte, inputs, len(outputs[0]), arena)
+    except RuntimeError as error:
+        return {"tflm": {"not_run": str(error)[:200]}}
+    return {"tflm": _differences(expected, outputs)}
+
+
+def tflm_lines(data: dict[str, Any]) -> list[str]:
+    """What `against_tflm` found, for people."""
+    if "tflm" not in data:
+        return []
+    found = data["tflm"]
+    if "not_run" in found:
+        return [f"  not compared with TFLite Micro: {found['not_run']}"]
+    if not found["differing"]:
+        return ["  TFLite Micro: outputs equal in every byte"]
+    return [f"  TFLite Micro: {_difference(found, 'docs/litert.md')}"]
+
+
 def against_pytorch(program: Program, inputs: Rows, outputs: Rows) -> dict[str, Any]:
-    """The comparison, for the report of a run; empty for a .pte.
+    """The comparison, for the report of a run; empty for a .pte or .tflite.
 
     ``executorch_reference`` has the number of ``values``, how many are ``differing`` and the
     ``largest_difference``; or it has ``not_run``, the reason why the reference could not run. Then
@@ -74,6 +99,10 @@ def _against(run: Runner, inputs: Rows, outputs: Rows) -> dict[str, Any]:
         expected = run_in_order(run, inputs)
     except Exception as error:
         return {"not_run": _reason(error)}
+    return _differences(expected, outputs)
+
+
+def _differences(expected: Rows, outputs: Rows) -> dict[str, Any]:
     differing, total, largest = 0, 0, 0.0
     for want, got in zip(expected, outputs, strict=True):
         for a, b in zip(got, want, strict=True):

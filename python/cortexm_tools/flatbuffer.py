@@ -12,53 +12,68 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
-from ..errors import CortexMError
+from .errors import CortexMError
 
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
 _I32 = struct.Struct("<i")
-_SCALARS = {code: struct.Struct("<" + code) for code in "bBiIqQ"}
+_SCALARS = {code: struct.Struct("<" + code) for code in "bBhHiIqQfd"}
 
 # Elements that may be decoded per byte of the buffer. A file without sharing needs less than one.
 _BUDGET_PER_BYTE = 4
 
 
-def damaged(what: str) -> CortexMError:
-    """The error for bytes that break the format."""
-    return CortexMError(
-        f"the .pte file is damaged: {what}", hint="write the file again with ExecuTorch"
-    )
+@dataclass(frozen=True)
+class Format:
+    """What a buffer holds, for messages.
+
+    Attributes:
+        suffix: of such files.
+        writer: the tool to write one again with.
+    """
+
+    suffix: str
+    writer: str
+
+    def damaged(self, what: str) -> CortexMError:
+        """The error for bytes that break the format."""
+        return CortexMError(
+            f"the {self.suffix} file is damaged: {what}",
+            hint=f"write the file again with {self.writer}",
+        )
 
 
 class Buffer:
     """Bytes with checked access and a budget of elements to decode."""
 
-    def __init__(self, data: bytes | memoryview) -> None:
+    def __init__(self, data: bytes | memoryview, holds: Format) -> None:
         self.data = memoryview(data)
+        self.damaged = holds.damaged
         self._size = len(self.data)
         self._left = _BUDGET_PER_BYTE * self._size + 4096
 
     def check(self, pos: int, size: int, what: str) -> None:
         """Raises CortexMError unless [pos, pos + size) lies in the buffer."""
         if pos < 0 or size < 0 or pos + size > self._size:
-            raise damaged(f"{what} lies outside the file")
+            raise self.damaged(f"{what} lies outside the file")
 
     def spend(self, count: int) -> None:
         """Charges `count` decoded elements."""
         self._left -= count
         if self._left < 0:
-            raise damaged("its tables refer to far more data than the file holds")
+            raise self.damaged("its tables refer to far more data than the file holds")
 
-    def read(self, form: struct.Struct, pos: int, what: str) -> int:
+    def read(self, form: struct.Struct, pos: int, what: str) -> Any:
         if pos < 0 or pos + form.size > self._size:
             self.check(pos, form.size, what)
-        value: int = form.unpack_from(self.data, pos)[0]
-        return value
+        return form.unpack_from(self.data, pos)[0]
 
     def follow(self, pos: int, what: str) -> int:
         """The position that the offset stored at `pos` points to."""
-        target = pos + self.read(_U32, pos, what)
+        target: int = pos + self.read(_U32, pos, what)
         if target + 4 > self._size:
             self.check(target, 4, what)
         return target
@@ -82,7 +97,7 @@ class Table:
         self._vtable_size = buffer.read(_U16, self._vtable, "a vtable")
         buffer.check(self._vtable, self._vtable_size, "a vtable")
         if self._vtable_size < 4:
-            raise damaged("a vtable is too short")
+            raise buffer.damaged("a vtable is too short")
 
     def _field(self, number: int) -> int:
         """The position of a field, or 0 if it is absent."""
@@ -95,34 +110,31 @@ class Table:
     def has(self, number: int) -> bool:
         return self._field(number) != 0
 
-    def _scalar(self, number: int, code: str, default: int) -> int:
+    def scalar(self, number: int, code: str, default: Any) -> Any:
+        """A number; `code` is its struct format character."""
         pos = self._field(number)
         return self._buffer.read(_SCALARS[code], pos, "a field") if pos else default
 
     def i8(self, number: int, default: int = 0) -> int:
-        return self._scalar(number, "b", default)
+        return int(self.scalar(number, "b", default))
 
     def u8(self, number: int, default: int = 0) -> int:
-        return self._scalar(number, "B", default)
+        return int(self.scalar(number, "B", default))
 
     def i32(self, number: int, default: int = 0) -> int:
-        return self._scalar(number, "i", default)
+        return int(self.scalar(number, "i", default))
 
     def u32(self, number: int, default: int = 0) -> int:
-        return self._scalar(number, "I", default)
+        return int(self.scalar(number, "I", default))
 
     def i64(self, number: int, default: int = 0) -> int:
-        return self._scalar(number, "q", default)
+        return int(self.scalar(number, "q", default))
 
     def u64(self, number: int, default: int = 0) -> int:
-        return self._scalar(number, "Q", default)
+        return int(self.scalar(number, "Q", default))
 
     def f64(self, number: int, default: float = 0.0) -> float:
-        pos = self._field(number)
-        if not pos:
-            return default
-        self._buffer.check(pos, 8, "a field")
-        return float(struct.unpack_from("<d", self._buffer.data, pos)[0])
+        return float(self.scalar(number, "d", default))
 
     def table(self, number: int) -> Table | None:
         """A subtable; also the value of a union, whose type is the field before it."""
@@ -139,7 +151,7 @@ class Table:
         self._buffer.check(start + 4, count * item_size, "a vector")
         return start + 4, count
 
-    def scalars(self, number: int, code: str) -> tuple[int, ...]:
+    def scalars(self, number: int, code: str) -> tuple[Any, ...]:
         """A vector of numbers; `code` is their struct format character."""
         start, count = self._vector(number, struct.calcsize("<" + code))
         self._buffer.spend(count)
@@ -163,4 +175,4 @@ class Table:
         try:
             return bytes(data).decode("utf-8")
         except UnicodeDecodeError:
-            raise damaged("a string is not UTF-8") from None
+            raise self._buffer.damaged("a string is not UTF-8") from None
