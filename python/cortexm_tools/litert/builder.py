@@ -118,13 +118,10 @@ class Builder:
 
     # -- operators --------------------------------------------------------------------------------
 
-    def add_op(self, attrs: ops.Attrs, inputs: tuple[int, ...], out: int, layer: Layer) -> int:
-        """Adds an operator with result `out`, or computes it where all operands are constants."""
-        return self.add_ops(attrs, inputs, (out,), layer)[0]
-
-    def add_ops(
+    def add_op(
         self, attrs: ops.Attrs, inputs: tuple[int, ...], outputs: tuple[int, ...], layer: Layer
     ) -> tuple[int, ...]:
+        """Adds an operator, or computes it where all operands are constants; gives its outputs."""
         arrays = [data for i in inputs if (data := self.tensors[i].data) is not None]
         if inputs and len(arrays) == len(inputs):
             return self._computed(attrs, inputs, outputs, layer, arrays)

@@ -188,6 +188,5 @@ def _operator(
         version,
         _indices(operator, "inputs", count, -1),
         _indices(operator, "outputs", count),
-        _indices(operator, "intermediates", count, -1),
         options,
     )

@@ -113,7 +113,6 @@ class LiteOperator:
     version: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    intermediates: tuple[int, ...]
     options: Record | None = field(compare=False, repr=False)
 
 

@@ -41,17 +41,8 @@ def _smaller_than_one(call: Call, real: float) -> Rescale:
 
 
 @reads("ADD", options="AddOptions")
-def _add(call: Call) -> None:
-    _sum(call, 1)
-
-
 @reads("SUB", options="SubOptions")
-def _sub(call: Call) -> None:
-    _sum(call, -1)
-
-
-def _sum(call: Call, sign: int) -> None:
-    """A sum, or with the sign -1 a difference."""
+def _sum(call: Call) -> None:
     kind = call.types(DType.F32, DType.S8, DType.S16, *_INTEGERS)
     if _numbers(call, kind):
         return
@@ -66,7 +57,7 @@ def _sum(call: Call, sign: int) -> None:
         call.zero(a),
         first,
         call.zero(b),
-        Rescale(sign * second.multiplier, second.shift),
+        Rescale(-second.multiplier if call.name == "SUB" else second.multiplier, second.shift),
         call.zero(y),
         result,
         low,

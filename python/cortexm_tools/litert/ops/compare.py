@@ -67,24 +67,16 @@ def _ranks(call: Call) -> tuple[int, ...]:
         elif np.array_equal(ranks, np.arange(-128, 128)):
             operands.append(call.operand(number))
         else:
-            operands.append(
-                call.like(
-                    ops.Activation(), call.operand(number), call.number(ranks.astype(np.int8))
-                )
-            )
+            entries = call.number(ranks.astype(np.int8))
+            operands.append(call.like(ops.Activation(), call.operand(number), entries))
     return tuple(operands)
 
 
 @reads("LOGICAL_AND", options="LogicalAndOptions")
-def _and(call: Call) -> None:
-    call.types(DType.BOOL)
-    call.emit(ops.Logical("and"), *call.operands)
-
-
 @reads("LOGICAL_OR", options="LogicalOrOptions")
-def _or(call: Call) -> None:
+def _logic(call: Call) -> None:
     call.types(DType.BOOL)
-    call.emit(ops.Logical("or"), *call.operands)
+    call.emit(ops.Logical("and" if call.name == "LOGICAL_AND" else "or"), *call.operands)
 
 
 @reads("LOGICAL_NOT", options="LogicalNotOptions")

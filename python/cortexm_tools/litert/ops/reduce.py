@@ -72,21 +72,13 @@ def _of_mean(factor: Rescale, count: int) -> Rescale:
 
 
 @reads("ARG_MAX", options="ArgMaxOptions")
-def _arg_max(call: Call) -> None:
-    _place(call, "max")
-
-
 @reads("ARG_MIN", options="ArgMinOptions")
-def _arg_min(call: Call) -> None:
-    _place(call, "min")
-
-
-def _place(call: Call, function: str) -> None:
+def _place(call: Call) -> None:
     x = call.operand(0)
     shape = call.shape(x)
     dim = call.one_axis(1, len(shape))
     kept = (*shape[:dim], *shape[dim + 1 :])
-    attrs = ops.ArgReduce(function, dim, keepdim=False)
+    attrs = ops.ArgReduce("max" if call.name == "ARG_MAX" else "min", dim, keepdim=False)
     _indices(call, call.add(attrs, x, dtype=DType.S64, shape=kept), 0)
 
 
