@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...ir import ops
+from ...ir.fixed_point import I64, quantize_multiplier
 from ...ir.types import DType
 from .. import functions
-from ..arithmetic import code_of, multiplier, round_away, table
+from ..arithmetic import code_of, round_away, table
 from ..call import AGAIN, Call, reads
 
-I64 = npt.NDArray[np.int64]
 Codes = Callable[[Call, I64], npt.ArrayLike]
 """A function of int8 codes, less their zero point, that gives codes."""
 
@@ -71,7 +71,10 @@ def _elu(x: npt.NDArray[np.float32]) -> npt.ArrayLike:
 
 
 _FUNCTIONS: dict[str, tuple[str, Codes | None]] = {
-    "ABS": ("abs", _fixed(lambda x, source, target: multiplier(source / target).apply(np.abs(x)))),
+    "ABS": (
+        "abs",
+        _fixed(lambda x, source, target: quantize_multiplier(source / target).apply(np.abs(x))),
+    ),
     "CEIL": ("ceil", None),
     "COS": ("cos", None),
     "ELU": ("elu", _real(_elu)),
@@ -136,8 +139,8 @@ def _leaky_relu(call: Call) -> None:
     if kind is DType.F32:
         call.emit(ops.Unary("leaky_relu", alpha=alpha), call.operand(0))
         return
-    above = multiplier(call.scale(x) / call.scale(y))
-    below = multiplier(abs(call.scale(x) * alpha) / call.scale(y))
+    above = quantize_multiplier(call.scale(x) / call.scale(y))
+    below = quantize_multiplier(abs(call.scale(x) * alpha) / call.scale(y))
     sign = -1 if alpha < 0 else 1
     if kind is DType.S8:
         _codes(
@@ -165,7 +168,7 @@ def _relu(call: Call) -> None:
         call.emit(ops.Clamp(low, high) if high else ops.Unary("relu"), call.operand(0))
         return
     x, y = call.lite(0), call.result()
-    zero, factor = call.zero(y), multiplier(call.scale(x) / call.scale(y))
+    zero, factor = call.zero(y), quantize_multiplier(call.scale(x) / call.scale(y))
     least, most = kind.limits
     least = max(least, code_of(low, call.scale(y), zero))
     if high is not None:
@@ -198,8 +201,8 @@ def _prelu(call: Call) -> None:
     source, slope, y = call.lite(0), call.lite(1), call.result()
     zeros = call.zero(source), call.zero(slope), call.zero(y)
     scales = [call.scale(tensor) for tensor in (source, slope, y)]
-    above = multiplier(scales[0] / scales[2])
-    product = multiplier(scales[0] * scales[1] / scales[2])
+    above = quantize_multiplier(scales[0] / scales[2])
+    product = quantize_multiplier(scales[0] * scales[1] / scales[2])
     positive = call.like(ops.Requantize(zeros[0], above, zeros[2], zeros[2], 127), x)
     below = call.like(ops.Clamp(None, zeros[0]), x)
     negative = call.add(ops.Mul(*zeros, product), below, alpha, dtype=kind, shape=shape)
@@ -223,11 +226,9 @@ def _softmax(call: Call) -> None:
         return
     _check_scale(call, 1 / 256, -128)
     call.zero(x)
-    factor_of_code = min(beta * call.scale(x) * 2**26, 2.0**31 - 1)
-    call.require(factor_of_code > 1.0, f"{x} has too small a scale", AGAIN)
-    rescale = multiplier(factor_of_code)
-    lowest = -int(math.floor(31 * 2**26 / 2**rescale.shift))
-    call.emit(ops.Softmax(dim, rescale, lowest), call.operand(0))
+    scale = beta * call.scale(x)
+    call.require(scale * 2**26 > 1.0, f"{x} has too small a scale", AGAIN)
+    call.emit(ops.Softmax.of(dim, scale), call.operand(0))
 
 
 @reads("LOG_SOFTMAX", options="LogSoftmaxOptions")

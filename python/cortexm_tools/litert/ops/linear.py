@@ -8,8 +8,9 @@ import math
 import numpy as np
 
 from ...ir import ops
+from ...ir.fixed_point import quantize_multiplier
 from ...ir.types import DType
-from ..arithmetic import activation, clamped, code_bounds, multiplier
+from ..arithmetic import activation, clamped, code_bounds
 from ..call import AGAIN, Call, reads
 from ..weights import bias_of, check_sums, rescales, weights_of
 
@@ -60,7 +61,7 @@ def _batch_matmul(call: Call) -> None:
     columns = call.shape(rhs)[2 if kind is DType.F32 else 1]
     if kind is not DType.F32:
         x, w, y = call.lite(0), call.lite(1), call.result()
-        factor = multiplier(call.scale(x) * call.scale(w) / call.scale(y))
+        factor = quantize_multiplier(call.scale(x) * call.scale(w) / call.scale(y))
         attrs = ops.BatchMatmul(call.zero(x), call.zero(w), call.zero(y), factor)
     call.give(call.add(attrs, lhs, rhs, dtype=kind, shape=(count, rows, columns)))
 

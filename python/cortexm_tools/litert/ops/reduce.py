@@ -8,9 +8,8 @@ import math
 import numpy as np
 
 from ...ir import ops
-from ...ir.fixed_point import Rescale
+from ...ir.fixed_point import Rescale, quantize_multiplier
 from ...ir.types import DType
-from ..arithmetic import multiplier
 from ..call import AGAIN, Call, reads
 from .slices import part
 
@@ -42,7 +41,7 @@ def _mean_or_sum(call: Call) -> None:
     dims = call.axes(1, len(shape))
     kept = tuple(dim for dim in range(len(shape)) if dim not in dims)
     count = math.prod(shape[dim] for dim in dims)
-    factor = multiplier(call.scale(source) / call.scale(y))
+    factor = quantize_multiplier(call.scale(source) / call.scale(y))
     if call.name == "MEAN":
         factor = _of_mean(factor, count)
     # The sums are products with ones.
