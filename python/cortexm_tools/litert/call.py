@@ -19,11 +19,6 @@ T = TypeVar("T")
 
 AGAIN = "quantize and convert the model again"
 
-_ELEMENTWISE = (
-    ops.Activation, ops.Add, ops.Binary, ops.Clamp, ops.Dequantize, ops.Maximum, ops.Minimum, ops.Mul,
-    ops.Quantize, ops.Requantize, ops.Unary,
-)  # fmt: skip
-
 _ZERO_POINTS = {DType.S8: (-128, 127), DType.S16: (0, 0), DType.U8: (0, 255)}
 
 
@@ -229,7 +224,7 @@ class Call:
         turned computes before that, so that images between convolutions stay as they are."""
         turned = [self.origin(index) for index in inputs if index is not None]
         orders = {order for _, order in turned if order}
-        if isinstance(attrs, _ELEMENTWISE) and len(orders) == 1:
+        if attrs.traits.is_elementwise and len(orders) == 1:
             (order,) = orders
             plain = tuple(shape[order.index(dim)] for dim in range(len(shape)))
             if all(
