@@ -100,8 +100,6 @@ class Builder:
             tensor = self.value(index)
             if tensor.data is not None:
                 self.give(index, self.add_constant(tensor.array()))
-            elif tensor.is_variable:
-                return self.state(f"variable {index} {tensor.name}", index).now
             else:
                 raise damaged(f"{tensor} is read before anything is written to it")
         return self._by_tensor[index]
