@@ -203,10 +203,11 @@ def quantize(d: Draw) -> None:
     d.op("QUANTIZE", [x], [d.y(shape, kind=target, zero=zeros[target])], "QuantizeOptions")
 
 
-@case(kinds="int8 int16")
+@case(kinds="int8 int16 uint8")
 def dequantize(d: Draw) -> None:
     shape = d.shape()
-    d.op("DEQUANTIZE", [d.x(shape)], [d.y(shape, kind="float32", scale=None)], "DequantizeOptions")
+    x = d.x(shape, scale=d.scale, zero=d.number(0, 255) if d.kind == "uint8" else d.zero)
+    d.op("DEQUANTIZE", [x], [d.y(shape, kind="float32", scale=None)], "DequantizeOptions")
 
 
 @case(kinds="int8")

@@ -97,7 +97,7 @@ def batch_matmul(d: Draw) -> None:
     b, m, k, n = (d.number(1, 6) for _ in range(4))
     adj_x, adj_y = d.one(0, 1), d.one(0, 1)
     left = (b, k, m) if adj_x else (b, m, k)
-    right = (b, n, k) if adj_y else (b, k, n)
+    right = (d.one(b, 1), *((n, k) if adj_y else (k, n)))
     # What exceeds 32 bits after it was scaled, TFLM cuts off.
     large = {"scale": 0.1} if d.kind == "int16" else {}
     operands = [d.x(left), d.x(right)]

@@ -197,6 +197,16 @@ def resize(d: Draw) -> None:
     d.op(d.name, [x, d.ints(*size)], [d.y((n, *size, c), **d.like(x))], table[d.name], **mode)
 
 
+@case("FILL", "ZEROS_LIKE", kinds="int8 float32")
+def filled(d: Draw) -> None:
+    shape = d.shape(3)
+    if d.name == "FILL":
+        operands = [d.ints(*shape), d.x(())]
+    else:
+        operands = [d.x(shape)]
+    d.op(d.name, operands, [d.y(shape, **d.like(operands[-1]))], options_of(d.name))
+
+
 @case("DEPTH_TO_SPACE", "SPACE_TO_DEPTH", kinds="int8 float32")
 def blocks(d: Draw) -> None:
     n, h, w, c = d.shape(4)

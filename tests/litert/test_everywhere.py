@@ -6,19 +6,25 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cortexm_tools import cli
 from cortexm_tools.cli import configure
 from cortexm_tools.compile import CompileOptions, compile_program
+from cortexm_tools.ir.interpreter import run_sequence
+from cortexm_tools.litert import read_litert
+from cortexm_tools.options.stream import Stream
 from cortexm_tools.program import load_program
 from cortexm_tools.run.command import RunRequest, run_program, run_text
-from cortexm_tools.run.tflm import is_installed
+from cortexm_tools.run.tflm import is_installed, outputs_here
+from cortexm_tools.simplify import simplify
+from cortexm_tools.stream import stream_graph
 from cortexm_tools.target import Target
 
 from tests.cmake.projects import ROOT, Project, refuse, succeed
 from tests.cmake.projects import run as command
-from tests.litert.networks import net_bytes
+from tests.litert.networks import listener, net_bytes
 
 
 @pytest.fixture
@@ -118,6 +124,26 @@ def test_compile_inspect_and_export(
     assert status == 0 and "DEPTHWISE_CONV_2D      1  yes" in text and "state 0" in text
     status, text = run(capsys, "export", tflite, "--out", tmp_path / "e", "--format", "folder")
     assert status == 0, text
+
+
+def test_a_stream_gives_the_bytes_of_the_window(
+    tflite: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = listener().data()
+    tflite.write_bytes(data)
+    status, text = run(capsys, "compile", tflite, "--stream", "1:2", "--out", tflite.parent / "out")
+    assert status == 0 and "2 of 20 frames a call" in text
+    assert "equals the model over the window in every byte" in text
+    frames = np.random.default_rng(0).integers(-128, 128, (1, 28, 8)).astype(np.int8)
+    graph = simplify(read_litert(data, name="net"))
+    calls = [(frames[:, at : at + 2],) for at in range(0, 28, 2)]
+    got = [*run_sequence(stream_graph(graph, Stream(1, 2)).graph, calls)][9:]
+    windows = [(frames[:, at : at + 20],) for at in range(0, 9, 2)]
+    expected = [[*run_sequence(graph, windows)]]
+    if is_installed():
+        expected.append(outputs_here(data, windows, 1))
+    for each in expected:
+        np.testing.assert_array_equal(np.array(got), np.array(each))
 
 
 @pytest.mark.parametrize(

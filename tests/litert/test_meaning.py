@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,20 +23,27 @@ SCALE, ZERO, OUT_SCALE, OUT_ZERO = 0.03, 5, 0.05, -20
 
 
 @pytest.mark.parametrize(
-    ("name", "function", "table"),
+    ("name", "function", "options"),
     [
-        ("EXP", np.exp, "ExpOptions"),
-        ("LOG", lambda x: np.log(np.maximum(x, 1e-9)), ""),
-        ("RELU_N1_TO_1", lambda x: np.clip(x, -1, 1), ""),
-        ("RELU_0_TO_1", lambda x: np.clip(x, 0, 1), ""),
-        ("GELU", lambda x: x / (1 + np.exp(-1.702 * x)), "GeluOptions"),
+        ("EXP", np.exp, {"table": "ExpOptions"}),
+        ("LOG", lambda x: np.log(np.maximum(x, 1e-9)), {}),
+        ("RELU_N1_TO_1", lambda x: np.clip(x, -1, 1), {}),
+        ("RELU_0_TO_1", lambda x: np.clip(x, 0, 1), {}),
+        ("GELU", lambda x: x / (1 + np.exp(-1.702 * x)), {"table": "GeluOptions"}),
+        (
+            "GELU",
+            lambda x: x / (1 + np.exp(-1.702 * x)),
+            {"table": "GeluOptions", "approximate": 1},
+        ),
     ],
 )
-def test_functions_of_codes(name: str, function: Callable[[Array], Array], table: str) -> None:
+def test_functions_of_codes(
+    name: str, function: Callable[[Array], Array], options: dict[str, Any]
+) -> None:
     f = File()
     x = f.tensor((1, 256), scale=SCALE, zero=ZERO)
     y = f.tensor((1, 256), scale=OUT_SCALE, zero=OUT_ZERO)
-    f.operator(name, [x], [y], table)
+    f.operator(name, [x], [y], **options)
     (got,) = run_graph(read_litert(f.data([x], [y]), name="net"), [ALL])
     codes = function((ALL.astype(np.float64) - ZERO) * SCALE) / OUT_SCALE + OUT_ZERO
     # The logarithm of what is not positive is no number.
@@ -77,6 +85,34 @@ def test_batches_are_padded_with_the_zero_point() -> None:
     graph = read_litert(f.data([x], [y]), name="net")
     (got,) = run_graph(graph, [np.array([7, 8, 9], np.int8).reshape(1, 1, 3, 1)])
     assert got.reshape(-1).tolist() == [ZERO, 8, 7, 9]
+
+
+@pytest.mark.parametrize(
+    "constant",
+    [
+        {"data": np.array([[1.5], [-2.0]], np.float16), "kind": "float16"},
+        {"data": np.array([[30], [-4]], np.int8), "scale": [0.05, 0.5]},
+        {"data": np.array([[33], [-37]], np.int8), "scale": 0.05, "zero": 3},
+    ],
+)
+def test_weights_are_dequantized_here(constant: dict[str, Any]) -> None:
+    f = File()
+    x, y, plain = (f.tensor(shape, "float32") for shape in ((2, 3), (2, 3), (2, 1)))
+    f.operator("DEQUANTIZE", [f.constant(**constant)], [plain], "DequantizeOptions")
+    f.operator("MUL", [x, plain], [y], "MulOptions")
+    graph = read_litert(f.data([x], [y]), name="net")
+    (got,) = run_graph(graph, [np.ones((2, 3), np.float32)])
+    np.testing.assert_allclose(got, np.tile([[1.5], [-2.0]], 3), rtol=1e-6)
+    assert [op.kind for op in graph.ops] == ["binary"]
+
+
+def test_integers_are_divided_towards_zero() -> None:
+    f = File()
+    x, y = f.tensor((4,), "int32"), f.tensor((4,), "int32")
+    f.operator("DIV", [x, f.constant(np.array([2, -2, 3, 7], np.int32))], [y], "DivOptions")
+    graph = read_litert(f.data([x], [y]), name="net")
+    (got,) = run_graph(graph, [np.array([-7, 7, 8, -6], np.int32)])
+    assert got.tolist() == [-3, -3, 2, 0]
 
 
 def test_what_is_computed_from_shapes_is_a_constant() -> None:

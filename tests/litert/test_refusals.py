@@ -62,6 +62,12 @@ def twice_signed(f: File) -> None:
     ]
 
 
+def never_assigned(f: File) -> None:
+    f.graphs[0]["operators"] = [
+        operator for operator in f.graphs[0]["operators"] if operator["outputs"]
+    ]
+
+
 CONV = "operator 0, CONV_2D: "
 LATER = ENUMS["TensorType"]
 
@@ -93,6 +99,7 @@ REFUSED: dict[str, tuple[File, str, str]] = {
     "lstm": (operator("UNIDIRECTIONAL_SEQUENCE_LSTM"), "no kernel", "unrolled"),
     "relu6": (unary("RELU6", CODES, {"scale": 0.02}), "RELU6: .* which TFLM does not regard", "fuse"),
     "sigmoid": (operator("LOGISTIC"), "must have 0.00390625 and -128", ""),
+    "variable": (changed(never_assigned), "the variable 'pooled' is read, and nothing gives", "assign to it"),
     "string": (unary("FLOOR", {"kind": "float32"}, {"kind": "resource"}), "type RESOURCE", "supported"),
 }  # fmt: skip
 

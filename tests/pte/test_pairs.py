@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from cortexm_tools.ir import DType, Graph, Rescale
+from cortexm_tools.ir.fixed_point import quantize_multiplier
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.pte import reader
-from cortexm_tools.pte.pairs import quantize_multiplier
 from cortexm_tools.pte.reader import read_pte
 from cortexm_tools.simplify import simplify
 
@@ -66,6 +66,8 @@ def test_pairs_become_operators_of_codes(
         (1 - 2**-40, Rescale(1 << 30, 1)),
         (2**-30, Rescale(1 << 30, -29)),
         (2.0**-40, Rescale(0, 0)),
+        (0.0, Rescale(0, 0)),
+        (0.5 + 2**-32, Rescale((1 << 30) + 1, 0)),
     ],
 )
 def test_multipliers(factor: float, rescale: Rescale) -> None:

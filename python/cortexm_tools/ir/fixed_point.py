@@ -7,6 +7,7 @@ these wrap too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -76,6 +77,16 @@ class Rescale:
     def apply(self, acc: I64) -> I64:
         """`acc`, which wraps to 32 bits, times the factor: see `requantize`."""
         return requantize(wrap32(acc), self.multiplier, self.shift)
+
+
+def quantize_multiplier(factor: float) -> Rescale:
+    """A factor from 0 on as a multiplier in Q31 and a shift (TensorFlow Lite, QuantizeMultiplier): what is
+    below 2**-32 is 0."""
+    fraction, shift = math.frexp(factor)
+    multiplier = math.floor(fraction * 2**31 + 0.5)
+    if multiplier == 2**31:
+        multiplier, shift = 2**30, shift + 1
+    return Rescale(multiplier, shift) if shift >= -31 else Rescale(0, 0)
 
 
 def rescale_channels(acc: I64, rescales: Sequence[Rescale], axis: int = 1) -> I64:

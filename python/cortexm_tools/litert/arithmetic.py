@@ -6,14 +6,13 @@ Scales are float32; their products and quotients TFLM computes in double, codes 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 
 from ..ir import ops
-from ..ir.fixed_point import Rescale
+from ..ir.fixed_point import Rescale, quantize_multiplier
 from .call import AGAIN, Call
 from .values import LiteTensor
 
@@ -26,23 +25,12 @@ _BOUNDS: dict[str, tuple[float | None, float | None]] = {
 """Of fused activations; TANH and SIGN_BIT no kernel of TFLM's has."""
 
 
-def multiplier(real: float) -> Rescale:
-    """A factor as QuantizeMultiplier has it: 31 bits, rounded, and 0 below 2**-32."""
-    fraction, shift = math.frexp(float(real))
-    if fraction == 0.0:
-        return Rescale(0, 0)
-    fixed = int(round_away(np.float64(fraction * 2**31)))
-    if abs(fixed) == 2**31:
-        fixed, shift = fixed // 2, shift + 1
-    return Rescale(0, 0) if shift < -31 else Rescale(fixed, shift)
-
-
 def float_multiplier(call: Call, *factors: LiteTensor, by: LiteTensor) -> Rescale:
     """Of scales multiplied and divided in float32."""
     product = np.float32(1)
     for tensor in factors:
         product = product * np.float32(call.scale(tensor))
-    return multiplier(float(product / np.float32(call.scale(by))))
+    return quantize_multiplier(float(product / np.float32(call.scale(by))))
 
 
 def round_away(x: npt.ArrayLike) -> npt.NDArray[np.float64]:

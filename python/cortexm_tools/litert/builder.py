@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import CortexMError
+from ..errors import CortexMError, printable
 from ..ir import ops
 from ..ir.rules import check_op
 from ..ir.types import Array, DType, Graph, Layer, Op, QuantParams, State, Tensor, contiguous
@@ -100,8 +100,6 @@ class Builder:
             tensor = self.value(index)
             if tensor.data is not None:
                 self.give(index, self.add_constant(tensor.array()))
-            elif tensor.is_variable:
-                return self.state(f"variable {index} {tensor.name}", index).now
             else:
                 raise damaged(f"{tensor} is read before anything is written to it")
         return self._by_tensor[index]
@@ -118,13 +116,10 @@ class Builder:
 
     # -- operators --------------------------------------------------------------------------------
 
-    def add_op(self, attrs: ops.Attrs, inputs: tuple[int, ...], out: int, layer: Layer) -> int:
-        """Adds an operator with result `out`, or computes it where all operands are constants."""
-        return self.add_ops(attrs, inputs, (out,), layer)[0]
-
-    def add_ops(
+    def add_op(
         self, attrs: ops.Attrs, inputs: tuple[int, ...], outputs: tuple[int, ...], layer: Layer
     ) -> tuple[int, ...]:
+        """Adds an operator, or computes it where all operands are constants; gives its outputs."""
         arrays = [data for i in inputs if (data := self.tensors[i].data) is not None]
         if inputs and len(arrays) == len(inputs):
             return self._computed(attrs, inputs, outputs, layer, arrays)
@@ -164,7 +159,7 @@ class Builder:
 
     def state(self, name: str, index: int) -> _Kept:
         """What stays from call to call under `name`, with the type and shape of tensor `index`; before the
-        first call it is 0, or the zero point, if nothing says what it is."""
+        first call it is 0, or the zero point, if no subgraph says what it is."""
         tensor = self.value(index)
         dtype = DTYPES[tensor.type]
         if name not in self._states:
@@ -204,7 +199,17 @@ class Builder:
             self.tensors[index] = replace(self.tensors[index], quant=quant)
 
     def finish(self, name: str, inputs: tuple[int, ...]) -> Graph:
-        """The graph. Every output is a tensor of its own that an operator computes."""
+        """The graph. Every output is a tensor of its own that an operator computes.
+
+        Raises:
+            CortexMError: a variable is read that never gets a value.
+        """
+        for state, kept in self._states.items():
+            if kept.now == kept.before and state not in self.initial:
+                raise CortexMError(
+                    f"the variable {printable(state)!r} is read, and nothing gives it a value",
+                    hint="TFLM reads what lies in memory: assign to it, or make it a constant",
+                )
         computed = {index for op in self._ops for index in op.outputs}
         outputs: list[int] = []
         for number, index in enumerate(self.subgraph.outputs):

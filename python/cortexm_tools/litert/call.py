@@ -19,11 +19,6 @@ T = TypeVar("T")
 
 AGAIN = "quantize and convert the model again"
 
-_ELEMENTWISE = (
-    ops.Activation, ops.Add, ops.Binary, ops.Clamp, ops.Dequantize, ops.Maximum, ops.Minimum, ops.Mul,
-    ops.Quantize, ops.Requantize, ops.Unary,
-)  # fmt: skip
-
 _ZERO_POINTS = {DType.S8: (-128, 127), DType.S16: (0, 0), DType.U8: (0, 255)}
 
 
@@ -229,7 +224,7 @@ class Call:
         turned computes before that, so that images between convolutions stay as they are."""
         turned = [self.origin(index) for index in inputs if index is not None]
         orders = {order for _, order in turned if order}
-        if isinstance(attrs, _ELEMENTWISE) and len(orders) == 1:
+        if attrs.traits.is_elementwise and len(orders) == 1:
             (order,) = orders
             plain = tuple(shape[order.index(dim)] for dim in range(len(shape)))
             if all(
@@ -238,8 +233,7 @@ class Call:
             ):
                 made = self.add(attrs, *(source for source, _ in turned), dtype=dtype, shape=plain)
                 return self.permute(made, order)
-        out = self.builder.add_tensor("t", dtype, shape)
-        return self._add(attrs, inputs, (out,))[0]
+        return self.several(attrs, *inputs, results=((dtype, shape),))[0]
 
     def origin(self, x: int) -> tuple[int, tuple[int, ...]]:
         """What a tensor is with its dimensions in another order, and the order; itself and () without."""
@@ -249,22 +243,20 @@ class Call:
         """Whether an operand is the same for each element: a number or a table."""
         return isinstance(attrs, ops.Activation) or self.builder.tensors[operand].numel == 1
 
-    def _add(
-        self, attrs: ops.Attrs, inputs: tuple[int | None, ...], outputs: tuple[int, ...]
-    ) -> tuple[int, ...]:
-        given = tuple(index for index in inputs if index is not None)
-        return self.builder.add_ops(attrs, given, outputs, self.layer)
-
     def like(self, attrs: ops.Attrs, x: int, *more: int | None) -> int:
         """An operator whose result has the type and shape of its first operand."""
         return self.add(attrs, x, *more, dtype=self.dtype(x), shape=self.shape(x))
 
     def several(
-        self, attrs: ops.Attrs, *inputs: int, results: tuple[tuple[DType, tuple[int, ...]], ...]
+        self,
+        attrs: ops.Attrs,
+        *inputs: int | None,
+        results: tuple[tuple[DType, tuple[int, ...]], ...],
     ) -> tuple[int, ...]:
         """An operator with several new tensors as its results."""
         outputs = tuple(self.builder.add_tensor("t", *result) for result in results)
-        return self._add(attrs, inputs, outputs)
+        given = tuple(index for index in inputs if index is not None)
+        return self.builder.add_op(attrs, given, outputs, self.layer)
 
     def emit(self, attrs: ops.Attrs, *inputs: int | None, number: int = 0) -> None:
         """An operator that gives result `number`."""
@@ -310,14 +302,18 @@ class Call:
         self.channels_last(made)
         return made
 
-    def image_result(self, attrs: ops.Attrs, *inputs: int | None) -> None:
-        """An operator on images that gives the result, which is [N,H,W,C]."""
+    def image_result(self, attrs: ops.Attrs, *inputs: int | None) -> int:
+        """An operator on images whose image is the result's, which is [N,H,W,C]."""
         tensor = self.result()
         self.require(len(tensor.shape) == 4, f"{tensor} is no image", AGAIN)
         n, h, w, c = tensor.shape
         made = self.add(attrs, *inputs, dtype=self.type(tensor), shape=(n, c, h, w))
         self.channels_last(made)
-        self.give(self.permute(made, (0, 2, 3, 1)))
+        return made
+
+    def give_image(self, x: int) -> None:
+        """Makes an image the result."""
+        self.give(self.permute(x, (0, 2, 3, 1)))
 
     def channels_last(self, index: int) -> None:
         tensors = self.builder.tensors

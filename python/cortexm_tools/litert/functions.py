@@ -20,11 +20,11 @@ from ..ir.fixed_point import (
     high_mul,
     one_minus_over_one_plus,
     one_over_one_plus,
+    quantize_multiplier,
     requantize,
     rounding_shift,
 )
 from ..ir.types import DType
-from .arithmetic import multiplier
 
 Floats = npt.NDArray[np.float32]
 
@@ -34,7 +34,7 @@ _INTEGER_BITS = 4
 
 def _in_q27(x: I64, scale: float) -> tuple[I64, I64]:
     """Numbers in Q4.27, and for each code -1 or 1 where it lies beyond what they reach, else 0."""
-    factor = multiplier(scale * 2**27)
+    factor = quantize_multiplier(scale * 2**27)
     radius = math.floor((2**_INTEGER_BITS - 1) * 2**27 / 2**factor.shift)
     beyond = np.where(x <= -radius, -1, np.where(x >= radius, 1, 0))
     return factor.apply(np.where(beyond == 0, x, 0)), beyond
@@ -67,7 +67,10 @@ def _high_half(a: I64, b: int) -> I64:
 
 def hard_swish(x: I64, source: float, target: float) -> I64:
     """x * relu6(x + 3) / 6 in 16 bits."""
-    result, gate = multiplier(source / 128 / target), multiplier(source / 128 / (3 / 32768))
+    result, gate = (
+        quantize_multiplier(source / 128 / target),
+        quantize_multiplier(source / 128 / (3 / 32768)),
+    )
     value = _high_half(x << 7, _upper(result))
     part = x << 7
     if gate.shift > 0:
@@ -93,7 +96,7 @@ def _upper(rescale: Rescale) -> int:
 
 def rsqrt(x: I64, source: float, target: float) -> I64:
     """1 / sqrt(x); 0 gives the largest code, and what is below, of which TFLM makes an error."""
-    factor = multiplier(1.0 / (math.sqrt(source) * target))
+    factor = quantize_multiplier(1.0 / (math.sqrt(source) * target))
     found = np.full(x.shape, 255, np.int64)
     one = np.array(1, np.int64)
     for place in np.flatnonzero(x > 0):

@@ -130,7 +130,6 @@ def _tensor(tensor: Record, index: int, buffers: Sequence[memoryview]) -> LiteTe
         shape,
         content if len(content) else None,
         quantization,
-        bool(tensor.number("is_variable")),
         refusal,
     )
     if found.numel > _MAX_NUMEL:
@@ -188,6 +187,5 @@ def _operator(
         version,
         _indices(operator, "inputs", count, -1),
         _indices(operator, "outputs", count),
-        _indices(operator, "intermediates", count, -1),
         options,
     )

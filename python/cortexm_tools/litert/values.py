@@ -49,7 +49,6 @@ class LiteTensor:
         type: the schema's name of its elements' type.
         shape: as it is stored.
         data: of a constant.
-        is_variable: whether its value stays from call to call.
         refusal: what is wrong with it, and what to do, if it cannot be used.
     """
 
@@ -59,7 +58,6 @@ class LiteTensor:
     shape: tuple[int, ...]
     data: memoryview | None = field(compare=False, repr=False)
     quantization: Quantization | None
-    is_variable: bool
     refusal: tuple[str, str] | None = None
 
     def __str__(self) -> str:
@@ -113,7 +111,6 @@ class LiteOperator:
     version: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    intermediates: tuple[int, ...]
     options: Record | None = field(compare=False, repr=False)
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..ir.fixed_point import Rescale
+from ..ir.fixed_point import Rescale, quantize_multiplier
 from ..ir.types import Array, DType
-from .arithmetic import multiplier
 from .call import AGAIN, Call
 from .values import LiteTensor
 
@@ -75,7 +74,7 @@ def weights_of(call: Call, x: int, w: int, axis: int) -> Weights:
 def rescales(call: Call, x: LiteTensor, weights: Weights, y: LiteTensor) -> tuple[Rescale, ...]:
     """What becomes of sums."""
     factor, result = call.scale(x), call.scale(y)
-    return tuple(multiplier(factor * scale / result) for scale in weights.scales)
+    return tuple(quantize_multiplier(factor * scale / result) for scale in weights.scales)
 
 
 def bias_of(call: Call, number: int, count: int, kind: DType) -> int | None:

@@ -20,6 +20,7 @@ import numpy as np
 from ..ir import Array, DType, Graph, Op, Rescale, Tensor, Work, ops
 from ..ir.attrs import Attrs
 from ..ir.edit import GraphBuilder, consumers, producers, remove_dead
+from ..ir.fixed_point import quantize_multiplier
 from ..ir.floats import F32
 from ..ir.geometry import Window
 from ..ir.types import contiguous
@@ -27,15 +28,6 @@ from ..ir.wide import ADD_RAISE, WIDE_SHIFT, narrowed, smallest_table, softmax_m
 
 # The scale and zero point that a softmax has; see ir/ops/activation.py.
 _SOFTMAX = {DType.S8: (1 / 256, -128), DType.S16: (2**-15, 0)}
-
-
-def quantize_multiplier(factor: float) -> Rescale:
-    """A positive factor as a multiplier in Q31 and a shift (TensorFlow Lite, QuantizeMultiplier)."""
-    fraction, shift = math.frexp(factor)
-    multiplier = round(fraction * 2**31)
-    if multiplier == 2**31:
-        multiplier, shift = 2**30, shift + 1
-    return Rescale(multiplier, shift) if shift >= -31 else Rescale(0, 0)
 
 
 @dataclass(frozen=True)
@@ -363,9 +355,7 @@ def _softmax(rewrite: _Rewrite, op: Op, attrs: ops.FloatSoftmax, out: _Codes) ->
             raise _Unknown
         made = ops.WideSoftmax(attrs.dim, softmax_multiplier(x.scale))
     else:
-        # Differences in Q5.26 (TensorFlow Lite, PreprocessSoftmaxScaling and CalculateInputRadius).
-        rescale = quantize_multiplier(min(x.scale * 2.0**26, 2.0**31 - 1))
-        made = ops.Softmax(attrs.dim, rescale, -math.floor(31 * 2.0 ** (26 - rescale.shift)))
+        made = ops.Softmax.of(attrs.dim, x.scale)
     scale, zero_point = _SOFTMAX[out.dtype]
     given = _Codes(scale, zero_point, out.dtype, *out.dtype.limits)
     return rewrite.changed(rewrite.add(made, (source,), op, out.dtype), given, out, op)

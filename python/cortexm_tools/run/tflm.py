@@ -45,7 +45,7 @@ def outputs_here(
     found = []
     for row in rows:
         for number, value in enumerate(row):
-            model.set_input(np.ascontiguousarray(value), number)
+            model.set_input(np.asarray(value, order="C"), number)
         model.invoke()
         found.append(tuple(np.array(model.get_output(number)) for number in range(count)))
     return found

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
-from ..fixed_point import I64, Rescale, softmax_s8
+from ..fixed_point import I64, Rescale, quantize_multiplier, softmax_s8
 from ..floats import F32, Floats, sequential_sum
 from ..functions import UNARY
 from ..rules import CODES, INT32, NUMBERS, Subject
@@ -75,6 +75,13 @@ class Softmax(Attrs):
     dim: int
     rescale: Rescale
     diff_min: int
+
+    @classmethod
+    def of(cls, dim: int, scale: float) -> Softmax:
+        """That of codes of this scale: differences are in Q5.26 (TensorFlow Lite,
+        PreprocessSoftmaxScaling and CalculateInputRadius)."""
+        rescale = quantize_multiplier(min(scale * 2.0**26, 2.0**31 - 1))
+        return cls(dim, rescale, -math.floor(31 * 2.0 ** (26 - rescale.shift)))
 
     def check(self, op: Subject) -> None:
         op.counts(1)

@@ -10,54 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ...ir import ops
+from ...ir.fixed_point import I64, quantize_multiplier
 from ...ir.types import DType
 from .. import functions
-from ..arithmetic import code_of, multiplier, round_away, table
+from ..arithmetic import code_of, round_away, table
 from ..call import AGAIN, Call, reads
 
-I64 = npt.NDArray[np.int64]
-
-_UNARY = {
-    "ABS": "abs", "CEIL": "ceil", "COS": "cos", "EXP": "exp", "FLOOR": "floor",
-    "HARD_SWISH": "hardswish", "LOG": "log", "LOGISTIC": "sigmoid", "NEG": "neg",
-    "RELU": "relu", "ROUND": "round", "RSQRT": "rsqrt", "SIN": "sin", "SQRT": "sqrt",
-    "TANH": "tanh",
-}  # fmt: skip
-"""Functions of float32 numbers without options."""
+Codes = Callable[[Call, I64], npt.ArrayLike]
+"""A function of int8 codes, less their zero point, that gives codes."""
 
 
-def _float(call: Call) -> bool:
-    """Converts an operator of floats without options; False if it is of codes."""
-    if call.type(call.lite(0)) is not DType.F32:
-        return False
-    call.types(DType.F32)
-    call.emit(ops.Unary(_UNARY[call.name]), call.operand(0))
-    return True
-
-
-@reads("CEIL", "COS", "FLOOR", "NEG", "ROUND", "SIN", "SQRT")
-def _of_floats(call: Call) -> None:
-    if not _float(call):
-        call.types(DType.F32)
-
-
-@reads("SQUARE")
-def _square(call: Call) -> None:
-    call.types(DType.F32)
-    call.emit(ops.Binary("mul"), call.operand(0), call.operand(0))
-
-
-def _codes(call: Call, function: Callable[[Call, I64], npt.ArrayLike]) -> None:
-    """A function of int8 codes, less their zero point, that gives codes."""
-    call.types(DType.S8)
-    zero = call.zero(call.lite(0))
-    call.zero(call.result())
-    call.emit(ops.Activation(), call.operand(0), table(call, lambda x: function(call, x - zero)))
-
-
-def _real(
-    function: Callable[[npt.NDArray[np.float32]], npt.ArrayLike],
-) -> Callable[[Call, I64], npt.ArrayLike]:
+def _real(function: Callable[[npt.NDArray[np.float32]], npt.ArrayLike]) -> Codes:
     """A function computed of numbers in float32, and rounded."""
 
     def codes(call: Call, x: I64) -> npt.ArrayLike:
@@ -72,23 +35,27 @@ def _real(
     return codes
 
 
-@reads("LOGISTIC")
-def _logistic(call: Call) -> None:
-    if not _float(call):
-        _check_scale(call, 1 / 256, -128)
-        _codes(call, lambda call, x: functions.logistic(x, call.scale(call.lite(0))))
+def _fixed(function: Callable[[I64, float, float], I64]) -> Codes:
+    """A function computed in integers, with the scales of its operand and its result."""
+
+    def codes(call: Call, x: I64) -> npt.ArrayLike:
+        y = call.result()
+        return function(x, call.scale(call.lite(0)), call.scale(y)) + call.zero(y)
+
+    return codes
 
 
-@reads("TANH")
-def _tanh(call: Call) -> None:
-    if not _float(call):
-        _check_scale(call, 1 / 128, 0)
-        _codes(call, lambda call, x: functions.tanh(x, call.scale(call.lite(0))))
+def _squashed(function: Callable[[I64, float], I64], scale: float, zero: int) -> Codes:
+    """A function whose result has the quantization that a kernel takes for granted."""
+
+    def codes(call: Call, x: I64) -> npt.ArrayLike:
+        _check_scale(call, scale, zero)
+        return function(x, call.scale(call.lite(0)))
+
+    return codes
 
 
 def _check_scale(call: Call, scale: float, zero: int) -> None:
-    """The result has the quantization that a kernel takes for granted."""
-    call.types(DType.S8)
     tensor = call.result()
     have = call.scale(tensor), call.zero(tensor)
     call.require(
@@ -98,72 +65,69 @@ def _check_scale(call: Call, scale: float, zero: int) -> None:
     )
 
 
-@reads("HARD_SWISH", options="HardSwishOptions")
-def _hard_swish(call: Call) -> None:
-    if not _float(call):
-        y = call.result()
-        _codes(
-            call,
-            lambda call, x: (
-                functions.hard_swish(x, call.scale(call.lite(0)), call.scale(y)) + call.zero(y)
-            ),
-        )
-
-
-@reads("EXP", options="ExpOptions")
-def _exp(call: Call) -> None:
-    if not _float(call):
-        _codes(call, _real(lambda x: np.exp(x.astype(np.float64))))
-
-
-@reads("LOG")
-def _log(call: Call) -> None:
-    if not _float(call):
-        _codes(call, _real(lambda x: np.log(x.astype(np.float64))))
-
-
-@reads("ELU")
-def _elu(call: Call) -> None:
-    if call.type(call.lite(0)) is DType.F32:
-        call.types(DType.F32)
-        call.emit(ops.Unary("elu"), call.operand(0))
-    else:
-        _codes(call, _real(_elu_of))
-
-
-def _elu_of(x: npt.NDArray[np.float32]) -> npt.ArrayLike:
+def _elu(x: npt.NDArray[np.float32]) -> npt.ArrayLike:
     below = np.exp(np.minimum(x, 0).astype(np.float64)).astype(np.float32) - np.float32(1)
     return np.where(x < 0, below, x)
 
 
+_FUNCTIONS: dict[str, tuple[str, Codes | None]] = {
+    "ABS": (
+        "abs",
+        _fixed(lambda x, source, target: quantize_multiplier(source / target).apply(np.abs(x))),
+    ),
+    "CEIL": ("ceil", None),
+    "COS": ("cos", None),
+    "ELU": ("elu", _real(_elu)),
+    "EXP": ("exp", _real(lambda x: np.exp(x.astype(np.float64)))),
+    "FLOOR": ("floor", None),
+    "HARD_SWISH": ("hardswish", _fixed(functions.hard_swish)),
+    "LOG": ("log", _real(lambda x: np.log(x.astype(np.float64)))),
+    "LOGISTIC": ("sigmoid", _squashed(functions.logistic, 1 / 256, -128)),
+    "NEG": ("neg", None),
+    "ROUND": ("round", None),
+    "RSQRT": ("rsqrt", _fixed(functions.rsqrt)),
+    "SIN": ("sin", None),
+    "SQRT": ("sqrt", None),
+    "TANH": ("tanh", _squashed(functions.tanh, 1 / 128, 0)),
+}
+"""The IR's functions of float32 numbers, and those of int8 codes."""
+
+
+@reads(*sorted(_FUNCTIONS.keys() - {"ABS", "EXP", "HARD_SWISH"}))
+@reads("ABS", options="AbsOptions")
+@reads("EXP", options="ExpOptions")
+@reads("HARD_SWISH", options="HardSwishOptions")
+def _unary(call: Call) -> None:
+    _function(call, *_FUNCTIONS[call.name])
+
+
+def _function(call: Call, name: str, codes: Codes | None) -> None:
+    """A function of float32 numbers by its name, or of codes."""
+    if call.types(DType.F32, *[DType.S8] * bool(codes)) is DType.F32:
+        call.emit(ops.Unary(name), call.operand(0))
+    else:
+        assert codes is not None
+        _codes(call, codes)
+
+
+def _codes(call: Call, function: Codes) -> None:
+    zero = call.zero(call.lite(0))
+    call.zero(call.result())
+    call.emit(ops.Activation(), call.operand(0), table(call, lambda x: function(call, x - zero)))
+
+
+@reads("SQUARE")
+def _square(call: Call) -> None:
+    call.types(DType.F32)
+    call.emit(ops.Binary("mul"), call.operand(0), call.operand(0))
+
+
 @reads("GELU", options="GeluOptions")
 def _gelu(call: Call) -> None:
-    near = bool(call.option("approximate"))
-    if call.type(call.lite(0)) is DType.F32:
-        call.types(DType.F32)
-        call.emit(ops.Unary("gelu_tanh" if near else "gelu"), call.operand(0))
+    if call.option("approximate"):
+        _function(call, "gelu_tanh", _real(functions.gelu_tanh))
     else:
-        _codes(call, _real(functions.gelu_tanh if near else functions.gelu))
-
-
-@reads("ABS", options="AbsOptions")
-def _abs(call: Call) -> None:
-    if _float(call):
-        return
-    factor = multiplier(call.scale(call.lite(0)) / call.scale(call.result()))
-    _codes(call, lambda call, x: factor.apply(np.abs(x)) + call.zero(call.result()))
-
-
-@reads("RSQRT")
-def _rsqrt(call: Call) -> None:
-    if not _float(call):
-        y = call.result()
-        _codes(
-            call,
-            lambda call, x: (
-                functions.rsqrt(x, call.scale(call.lite(0)), call.scale(y)) + call.zero(y)
-            ),
-        )
+        _function(call, "gelu", _real(functions.gelu))
 
 
 @reads("LEAKY_RELU", options="LeakyReluOptions")
@@ -175,8 +139,8 @@ def _leaky_relu(call: Call) -> None:
     if kind is DType.F32:
         call.emit(ops.Unary("leaky_relu", alpha=alpha), call.operand(0))
         return
-    above = multiplier(call.scale(x) / call.scale(y))
-    below = multiplier(abs(call.scale(x) * alpha) / call.scale(y))
+    above = quantize_multiplier(call.scale(x) / call.scale(y))
+    below = quantize_multiplier(abs(call.scale(x) * alpha) / call.scale(y))
     sign = -1 if alpha < 0 else 1
     if kind is DType.S8:
         _codes(
@@ -191,40 +155,34 @@ def _leaky_relu(call: Call) -> None:
     call.emit(functions.plain_sum(kind, zeros[1], sign), positive, negative)
 
 
-@reads("RELU", "RELU_0_TO_1", "RELU_N1_TO_1")
+_BOUNDS = {
+    "RELU": (0.0, None), "RELU_0_TO_1": (0.0, 1.0), "RELU_N1_TO_1": (-1.0, 1.0), "RELU6": (0.0, 6.0),
+}  # fmt: skip
+
+
+@reads(*_BOUNDS)
 def _relu(call: Call) -> None:
-    low, high = {"RELU": (0.0, None), "RELU_0_TO_1": (0.0, 1.0), "RELU_N1_TO_1": (-1.0, 1.0)}[
-        call.name
-    ]
+    low, high = _BOUNDS[call.name]
     kind = call.types(DType.F32, DType.S8, DType.S16)
     if kind is DType.F32:
         call.emit(ops.Clamp(low, high) if high else ops.Unary("relu"), call.operand(0))
         return
     x, y = call.lite(0), call.result()
-    scale, zero = call.scale(y), call.zero(y)
-    bounds = [max(kind.limits[0], code_of(low, scale, zero)), kind.limits[1]]
+    zero, factor = call.zero(y), quantize_multiplier(call.scale(x) / call.scale(y))
+    least, most = kind.limits
+    least = max(least, code_of(low, call.scale(y), zero))
     if high is not None:
-        bounds[1] = min(kind.limits[1], code_of(high, scale, zero))
-    call.require(bounds[0] <= bounds[1], f"leaves no code of {y}", AGAIN)
-    factor = multiplier(call.scale(x) / scale)
-    call.emit(ops.Requantize(call.zero(x), factor, zero, bounds[0], bounds[1]), call.operand(0))
-
-
-@reads("RELU6")
-def _relu6(call: Call) -> None:
-    kind = call.types(DType.F32, DType.S8, DType.S16)
-    x, y = call.lite(0), call.result()
-    if kind is DType.F32:
-        call.emit(ops.Clamp(0.0, 6.0), call.operand(0))
+        most = min(most, code_of(high, call.scale(y), zero))
+    call.require(least <= most, f"leaves no code of {y}", AGAIN)
+    if call.name != "RELU6":
+        call.emit(ops.Requantize(call.zero(x), factor, zero, least, most), call.operand(0))
         return
-    zero = call.zero(x)
     call.require(
-        (call.scale(x), zero) == (call.scale(y), call.zero(y)),
+        (call.scale(x), call.zero(x)) == (call.scale(y), zero),
         f"{x} and {y} have different scales or zero points, which TFLM does not regard",
         "fuse the activation into the layer before it, or give both the same quantization",
     )
-    six = min(code_of(6.0, call.scale(x), zero), kind.limits[1])
-    call.emit(ops.Clamp(zero, six), call.operand(0))
+    call.emit(ops.Clamp(least, most), call.operand(0))
 
 
 @reads("PRELU")
@@ -243,8 +201,8 @@ def _prelu(call: Call) -> None:
     source, slope, y = call.lite(0), call.lite(1), call.result()
     zeros = call.zero(source), call.zero(slope), call.zero(y)
     scales = [call.scale(tensor) for tensor in (source, slope, y)]
-    above = multiplier(scales[0] / scales[2])
-    product = multiplier(scales[0] * scales[1] / scales[2])
+    above = quantize_multiplier(scales[0] / scales[2])
+    product = quantize_multiplier(scales[0] * scales[1] / scales[2])
     positive = call.like(ops.Requantize(zeros[0], above, zeros[2], zeros[2], 127), x)
     below = call.like(ops.Clamp(None, zeros[0]), x)
     negative = call.add(ops.Mul(*zeros, product), below, alpha, dtype=kind, shape=shape)
@@ -268,11 +226,9 @@ def _softmax(call: Call) -> None:
         return
     _check_scale(call, 1 / 256, -128)
     call.zero(x)
-    factor_of_code = min(beta * call.scale(x) * 2**26, 2.0**31 - 1)
-    call.require(factor_of_code > 1.0, f"{x} has too small a scale", AGAIN)
-    rescale = multiplier(factor_of_code)
-    lowest = -int(math.floor(31 * 2**26 / 2**rescale.shift))
-    call.emit(ops.Softmax(dim, rescale, lowest), call.operand(0))
+    scale = beta * call.scale(x)
+    call.require(scale * 2**26 > 1.0, f"{x} has too small a scale", AGAIN)
+    call.emit(ops.Softmax.of(dim, scale), call.operand(0))
 
 
 @reads("LOG_SOFTMAX", options="LogSoftmaxOptions")

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from ...ir import ops
-from ...ir.fixed_point import Rescale
+from ...ir.fixed_point import Rescale, quantize_multiplier
 from ...ir.types import DType
-from ..arithmetic import activation, clamped, code_bounds, multiplier
+from ..arithmetic import activation, clamped, code_bounds
 from ..call import AGAIN, Call, reads
 from ..functions import plain_sum
 
@@ -37,21 +37,12 @@ def _smaller_than_one(call: Call, real: float) -> Rescale:
     call.require(
         0.0 < real < 1.0, "its scales are too far apart", "TFLM refuses such operands; " + AGAIN
     )
-    return multiplier(real)
+    return quantize_multiplier(real)
 
 
 @reads("ADD", options="AddOptions")
-def _add(call: Call) -> None:
-    _sum(call, 1)
-
-
 @reads("SUB", options="SubOptions")
-def _sub(call: Call) -> None:
-    _sum(call, -1)
-
-
-def _sum(call: Call, sign: int) -> None:
-    """A sum, or with the sign -1 a difference."""
+def _sum(call: Call) -> None:
     kind = call.types(DType.F32, DType.S8, DType.S16, *_INTEGERS)
     if _numbers(call, kind):
         return
@@ -66,7 +57,7 @@ def _sum(call: Call, sign: int) -> None:
         call.zero(a),
         first,
         call.zero(b),
-        Rescale(sign * second.multiplier, second.shift),
+        Rescale(-second.multiplier if call.name == "SUB" else second.multiplier, second.shift),
         call.zero(y),
         result,
         low,
@@ -81,7 +72,7 @@ def _mul(call: Call) -> None:
     if _numbers(call, kind):
         return
     a, b, y = call.lite(0), call.lite(1), call.result()
-    factor = multiplier(call.scale(a) * call.scale(b) / call.scale(y))
+    factor = quantize_multiplier(call.scale(a) * call.scale(b) / call.scale(y))
     attrs = ops.Mul(call.zero(a), call.zero(b), call.zero(y), factor)
     low, high = code_bounds(call, y, activation(call))
     made = call.add(attrs, *call.operands, dtype=kind, shape=y.shape)
@@ -127,6 +118,6 @@ def _squared_difference(call: Call) -> None:
             x = call.add(attrs, x, dtype=DType.S16, shape=call.shape(x))
         wide.append(x)
     less = call.add(plain_sum(DType.S16, 0, -1), *wide, dtype=DType.S16, shape=shape)
-    factor = multiplier(twice * twice / ((1 << 14) * scales[2]))
+    factor = quantize_multiplier(twice * twice / ((1 << 14) * scales[2]))
     square = call.add(ops.Mul(0, 0, 0, factor), less, less, dtype=DType.S16, shape=shape)
     call.emit(ops.Requantize(0, Rescale(1 << 30, 1), call.zero(y), -128, 127), square)

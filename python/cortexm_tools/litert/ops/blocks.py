@@ -106,12 +106,13 @@ def _batch_to_space(call: Call) -> None:
 def _nearest(call: Call) -> None:
     _, (_, h, w, _) = _image(call)
     aligned, half = call.option("align_corners"), call.option("half_pixel_centers")
-    n, out_h, out_w, c = _size(call)
+    _, out_h, out_w, _ = _size(call)
     rows, cols = (
         _nearest_places(size, out, bool(aligned), bool(half))
         for size, out in ((h, out_h), (w, out_w))
     )
-    call.image_result(ops.UpsampleNearest2d(rows, cols), call.image(call.operand(0)))
+    attrs = ops.UpsampleNearest2d(rows, cols)
+    call.give_image(call.image_result(attrs, call.image(call.operand(0))))
 
 
 def _size(call: Call) -> tuple[int, ...]:
@@ -124,14 +125,15 @@ def _size(call: Call) -> tuple[int, ...]:
     return shape
 
 
+def _step(size: int, out: int, aligned: bool) -> np.float32:
+    if aligned and out > 1:
+        size, out = size - 1, out - 1
+    return np.float32(size) / np.float32(out)
+
+
 def _nearest_places(size: int, out: int, aligned: bool, half: bool) -> tuple[int, ...]:
-    scale = (
-        np.float32(size - 1) / np.float32(out - 1)
-        if aligned and out > 1
-        else np.float32(size) / np.float32(out)
-    )
     offset = np.float32(0.5 if half else 0.0)
-    places = (np.arange(out, dtype=np.float32) + offset) * scale
+    places = (np.arange(out, dtype=np.float32) + offset) * _step(size, out, aligned)
     found = np.floor(places + np.float32(0.5)) if aligned else np.floor(places)
     return tuple(int(place) for place in np.clip(found, 0, size - 1))
 
@@ -147,7 +149,7 @@ def _bilinear(call: Call) -> None:
     attrs = ops.UpsampleBilinear2d(rows, cols)
     x = call.image(call.operand(0))
     if kind is DType.F32:
-        call.image_result(attrs, x)
+        call.give_image(call.image_result(attrs, x))
         return
     call.types(DType.S8, operands=1)
     call.same_scale(call.lite(0), call.result())
@@ -166,7 +168,8 @@ def _bilinear(call: Call) -> None:
     call.channels_last(raised)
     sums = call.add(attrs, raised, dtype=DType.S16, shape=(n, c, out_h, out_w))
     call.channels_last(sums)
-    call.image_result(ops.Requantize(0, Rescale(2**31 - 1, -8), 0, -128, 127), sums)
+    limited = ops.Requantize(0, Rescale(2**31 - 1, -8), 0, -128, 127)
+    call.give_image(call.image_result(limited, sums))
 
 
 def _fraction_bits(places: tuple[ops.Between, ...]) -> int:
@@ -182,19 +185,13 @@ def _code_places(size: int, out: int, aligned: bool, half: bool) -> tuple[ops.Be
     for number in range(out):
         at = max(number * step + (step // 2 - 512 if half else 0), 0)
         low = min(at >> 10, size - 1)
-        found.append(ops.Between(low, min(low + 1, size - 1), (at - (low << 10)) / 1024))
-    return tuple(
-        place if place.low < place.high else ops.Between(place.low, place.low, 0.0)
-        for place in found
-    )
+        high = min(low + 1, size - 1)
+        found.append(ops.Between(low, high, (at - (low << 10)) / 1024 if low < high else 0.0))
+    return tuple(found)
 
 
 def _linear_places(size: int, out: int, aligned: bool, half: bool) -> tuple[ops.Between, ...]:
-    step = (
-        np.float32(size - 1) / np.float32(out - 1)
-        if aligned and out > 1
-        else np.float32(size) / np.float32(out)
-    )
+    step = _step(size, out, aligned)
     found = []
     for number in range(out):
         at = np.float32(number) * step

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import ops
+from ...ir.fixed_point import quantize_multiplier
 from ...ir.types import DType
-from ..arithmetic import multiplier
 from ..call import AGAIN, Call, reads
 
 _COMPARISONS = {
@@ -43,7 +43,7 @@ def _ranks(call: Call) -> tuple[int, ...]:
     values = []
     for number in (0, 1):
         tensor = call.lite(number)
-        factor, zero = multiplier(call.scale(tensor)), call.zero(tensor)
+        factor, zero = quantize_multiplier(call.scale(tensor)), call.zero(tensor)
         found = call.known(number)
         codes = np.arange(-128, 128) if found is None else found.astype(np.int64).reshape(-1)
         call.require(factor.shift <= 0, f"{tensor} has a scale above 1", AGAIN)
@@ -67,24 +67,16 @@ def _ranks(call: Call) -> tuple[int, ...]:
         elif np.array_equal(ranks, np.arange(-128, 128)):
             operands.append(call.operand(number))
         else:
-            operands.append(
-                call.like(
-                    ops.Activation(), call.operand(number), call.number(ranks.astype(np.int8))
-                )
-            )
+            entries = call.number(ranks.astype(np.int8))
+            operands.append(call.like(ops.Activation(), call.operand(number), entries))
     return tuple(operands)
 
 
 @reads("LOGICAL_AND", options="LogicalAndOptions")
-def _and(call: Call) -> None:
-    call.types(DType.BOOL)
-    call.emit(ops.Logical("and"), *call.operands)
-
-
 @reads("LOGICAL_OR", options="LogicalOrOptions")
-def _or(call: Call) -> None:
+def _logic(call: Call) -> None:
     call.types(DType.BOOL)
-    call.emit(ops.Logical("or"), *call.operands)
+    call.emit(ops.Logical("and" if call.name == "LOGICAL_AND" else "or"), *call.operands)
 
 
 @reads("LOGICAL_NOT", options="LogicalNotOptions")

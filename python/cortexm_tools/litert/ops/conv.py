@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
 from ...ir import ops
 from ...ir.geometry import Window
-from ...ir.types import DType
+from ...ir.types import Array, DType
 from ..arithmetic import activation, clamped, code_bounds
 from ..call import AGAIN, Call, reads
 from ..weights import Weights, bias_of, check_sums, rescales, weights_of
@@ -15,8 +15,8 @@ from ..weights import Weights, bias_of, check_sums, rescales, weights_of
 Pair = tuple[int, int]
 
 
-def padding(
-    call: Call, image: Pair, kernel: Pair, stride: Pair, dilation: Pair, out: Pair
+def _padding(
+    call: Call, image: Sequence[int], kernel: Pair, stride: Pair, dilation: Pair, out: Sequence[int]
 ) -> tuple[int, int, int, int]:
     """(top, left, bottom, right) around an image, as ComputePaddingHeightWidth has it."""
     mode = call.choice("padding", "Padding")
@@ -49,12 +49,15 @@ def images(call: Call, *tensors: int) -> None:
         call.require(len(tensor.shape) == 4, f"{tensor} has the shape {tensor.shape}", AGAIN)
 
 
-def _window(call: Call, kernel: Pair) -> Window:
+def window_of(call: Call, kernel: Pair, dilation: Pair = (1, 1)) -> Window:
+    """Of operand 0 and the result, which are images."""
     stride = pair(call, "stride_h", "stride_w")
-    dilation = pair(call, "dilation_h_factor", "dilation_w_factor")
-    image, out = call.lite(0).shape[1:3], call.result().shape[1:3]
-    around = padding(call, (image[0], image[1]), kernel, stride, dilation, (out[0], out[1]))
-    return Window(kernel, stride, around, dilation)
+    (_, *image, _), (_, *out, _) = call.lite(0).shape, call.result().shape
+    return Window(kernel, stride, _padding(call, image, kernel, stride, dilation, out), dilation)
+
+
+def _dilation(call: Call) -> Pair:
+    return pair(call, "dilation_h_factor", "dilation_w_factor")
 
 
 @reads("CONV_2D", options="Conv2DOptions")
@@ -62,7 +65,7 @@ def _conv(call: Call) -> None:
     images(call, 0, 1)
     weights = weights_of(call, 0, 1, axis=0)
     out_c, height, width, group_c = weights.data.shape
-    window = _window(call, (height, width))
+    window = window_of(call, (height, width), _dilation(call))
     channels = call.lite(0).shape[3]
     call.require(channels % group_c == 0, f"{channels} channels are no groups of {group_c}", AGAIN)
     groups = channels // group_c
@@ -70,7 +73,7 @@ def _conv(call: Call) -> None:
         check_sums(call, call.type(call.lite(0)), 2)
         _codes(call, ops.Conv2d, window, weights, out_c, groups=groups)
     else:
-        _floats(call, window, weights.data.transpose(0, 3, 1, 2), groups)
+        _floats(call, ops.FloatConv2d(window, groups), weights.data.transpose(0, 3, 1, 2), out_c)
 
 
 @reads("DEPTHWISE_CONV_2D", options="DepthwiseConv2DOptions")
@@ -81,11 +84,11 @@ def _depthwise(call: Call) -> None:
     channels = call.lite(0).shape[3]
     fits = one == 1 and out_c == channels * call.option("depth_multiplier")
     call.require(fits, f"weights {weights.data.shape} do not fit {channels} channels", AGAIN)
-    window = _window(call, (height, width))
+    window = window_of(call, (height, width), _dilation(call))
     if weights.scales:
         _codes(call, ops.DepthwiseConv2d, window, weights, out_c)
     else:
-        _floats(call, window, weights.data.transpose(3, 0, 1, 2), channels)
+        _floats(call, ops.FloatConv2d(window, channels), weights.data.transpose(3, 0, 1, 2), out_c)
 
 
 def _codes(
@@ -118,23 +121,15 @@ def _codes(
         **more,
     )
     bias = bias_of(call, 3 if x else 2, out_c, dtype)
-    call.image_result(attrs, call.image(call.operand(x)), call.number(weights.data), bias)
+    operands = call.image(call.operand(x)), call.number(weights.data), bias
+    call.give_image(call.image_result(attrs, *operands))
 
 
-def _floats(
-    call: Call, window: Window, weights: np.typing.NDArray[np.generic], groups: int
-) -> None:
-    """Weights are [O,C/groups,KH,KW]."""
-    attrs = ops.FloatConv2d(window, groups)
-    bias = bias_of(call, 2, len(weights), DType.F32)
-    _float_image(call, attrs, call.image(call.operand(0)), call.number(weights), bias)
-
-
-def _float_image(call: Call, attrs: ops.Attrs, *inputs: int | None) -> None:
-    n, h, w, c = call.result().shape
-    made = call.add(attrs, *inputs, dtype=DType.F32, shape=(n, c, h, w))
-    call.channels_last(made)
-    call.give(call.permute(clamped(call, made, activation(call)), (0, 2, 3, 1)))
+def _floats(call: Call, attrs: ops.Attrs, weights: Array, out_c: int, *, x: int = 0) -> None:
+    """A convolution of float32; its operands as those of codes."""
+    bias = bias_of(call, 3 if x else 2, out_c, DType.F32)
+    made = call.image_result(attrs, call.image(call.operand(x)), call.number(weights), bias)
+    call.give_image(clamped(call, made, activation(call)))
 
 
 @reads("TRANSPOSE_CONV", options="TransposeConvOptions")
@@ -143,23 +138,25 @@ def _transpose_conv(call: Call) -> None:
     images(call, 2, 1)
     shape = call.result().shape
     weights = weights_of(call, 2, 1, axis=0)
-    out_c, *kernel, in_c = weights.data.shape
+    out_c, height, width, in_c = weights.data.shape
     _, *image, channels = call.lite(2).shape
     call.require(in_c == channels, f"weights for {in_c} channels, not {channels}", AGAIN)
     stride = pair(call, "stride_h", "stride_w")
-    around = padding(
-        call, (shape[1], shape[2]), (kernel[0], kernel[1]), stride, (1, 1), (image[0], image[1])
+    kernel = height, width
+    top, left, *_ = _padding(call, shape[1:3], kernel, stride, (1, 1), image)
+    bottom, right = (
+        max(0, (image[axis] - 1) * stride[axis] + kernel[axis] - first - shape[1 + axis])
+        for axis, first in enumerate((top, left))
     )
-    cut = list(around)
-    for axis in (0, 1):
-        full = (image[axis] - 1) * stride[axis] + kernel[axis]
-        cut[2 + axis] = max(0, full - cut[axis] - shape[1 + axis])
-    window = Window((kernel[0], kernel[1]), stride, (cut[0], cut[1], cut[2], cut[3]))
+    window = Window(kernel, stride, (top, left, bottom, right))
     if weights.scales:
         check_sums(call, call.type(call.lite(2)), 3)
         _codes(call, ops.TransposeConv2d, window, weights, out_c, x=2)
     else:
-        attrs = ops.FloatTransposeConv2d(window, 1)
-        bias = bias_of(call, 3, out_c, DType.F32)
-        data = call.number(weights.data.transpose(3, 0, 1, 2))
-        _float_image(call, attrs, call.image(call.operand(2)), data, bias)
+        _floats(
+            call,
+            ops.FloatTransposeConv2d(window, 1),
+            weights.data.transpose(3, 0, 1, 2),
+            out_c,
+            x=2,
+        )

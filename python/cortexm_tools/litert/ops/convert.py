@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import ops
+from ...ir.fixed_point import quantize_multiplier
 from ...ir.types import DType
-from ..arithmetic import multiplier, table
+from ..arithmetic import table
 from ..call import AGAIN, Call, reads
 
 
@@ -29,7 +30,7 @@ def _quantize(call: Call) -> None:
         f"gives {y.type} of {x.type}",
         "there are kernels from FLOAT32, INT8, INT16 and UINT8 to INT8 and INT16, and to UINT8 from INT8",
     )
-    factor = multiplier(call.scale(x) / call.scale(y))
+    factor = quantize_multiplier(call.scale(x) / call.scale(y))
     source, target = call.zero(x), call.zero(y)
     if kinds[0] is DType.U8:
         call.require(kinds[1] is DType.S8, f"gives {y.type} of {x.type}", "go by way of INT8")

@@ -8,8 +8,9 @@ import math
 import numpy as np
 
 from ...ir import ops
+from ...ir.fixed_point import quantize_multiplier
 from ...ir.types import DType
-from ..arithmetic import activation, clamped, code_bounds, multiplier
+from ..arithmetic import activation, clamped, code_bounds
 from ..call import AGAIN, Call, reads
 from ..weights import bias_of, check_sums, rescales, weights_of
 
@@ -28,19 +29,17 @@ def _fully_connected(call: Call) -> None:
     kind = call.type(x)
     bias = bias_of(call, 2, outputs, kind)
     function = activation(call)
-    if not weights.scales:
-        operands = rows_of_x, call.number(weights.data), bias
-        made = call.add(ops.FloatLinear(), *operands, dtype=DType.F32, shape=(rows, outputs))
-        call.give(clamped(call, made, function))
-        return
-    call.types(DType.S8, DType.S16, operands=1)
-    check_sums(call, kind, 2)
-    factors = rescales(call, x, weights, y)
-    low, high = code_bounds(call, y, function)
-    zero_points = call.zero(x), weights.zero_point(call), call.zero(y)
-    attrs = ops.Linear(*zero_points, factors, low, high)
+    attrs: ops.Attrs = ops.FloatLinear()
+    if weights.scales:
+        call.types(DType.S8, DType.S16, operands=1)
+        check_sums(call, kind, 2)
+        factors = rescales(call, x, weights, y)
+        low, high = code_bounds(call, y, function)
+        zero_points = call.zero(x), weights.zero_point(call), call.zero(y)
+        attrs = ops.Linear(*zero_points, factors, low, high)
     operands = rows_of_x, call.number(weights.data), bias
-    call.give(call.add(attrs, *operands, dtype=kind, shape=(rows, outputs)))
+    made = call.add(attrs, *operands, dtype=kind, shape=(rows, outputs))
+    call.give(made if weights.scales else clamped(call, made, function))
 
 
 @reads("BATCH_MATMUL", options="BatchMatMulOptions")
@@ -58,14 +57,13 @@ def _batch_matmul(call: Call) -> None:
     batch = _broadcast(call, *(call.shape(side)[:-2] for side in sides))
     lhs, rhs = (_expanded(call, side, batch) for side in sides)
     count, rows = math.prod(batch), call.shape(lhs)[1]
-    if kind is DType.F32:
-        shape = count, rows, call.shape(rhs)[2]
-        call.give(call.add(ops.FloatMatmul(), lhs, rhs, dtype=kind, shape=shape))
-        return
-    x, w, y = call.lite(0), call.lite(1), call.result()
-    factor = multiplier(call.scale(x) * call.scale(w) / call.scale(y))
-    attrs = ops.BatchMatmul(call.zero(x), call.zero(w), call.zero(y), factor)
-    call.give(call.add(attrs, lhs, rhs, dtype=kind, shape=(count, rows, call.shape(rhs)[1])))
+    attrs: ops.Attrs = ops.FloatMatmul()
+    columns = call.shape(rhs)[2 if kind is DType.F32 else 1]
+    if kind is not DType.F32:
+        x, w, y = call.lite(0), call.lite(1), call.result()
+        factor = quantize_multiplier(call.scale(x) * call.scale(w) / call.scale(y))
+        attrs = ops.BatchMatmul(call.zero(x), call.zero(w), call.zero(y), factor)
+    call.give(call.add(attrs, lhs, rhs, dtype=kind, shape=(count, rows, columns)))
 
 
 def _broadcast(call: Call, *shapes: tuple[int, ...]) -> tuple[int, ...]:

@@ -4,26 +4,18 @@
 from __future__ import annotations
 
 from ...ir import ops
-from ...ir.geometry import Window
 from ...ir.types import DType
 from ..arithmetic import activation, clamped, code_bounds
 from ..call import Call, reads
-from .conv import images, padding, pair
-
-
-def _window(call: Call) -> Window:
-    images(call, 0)
-    kernel = pair(call, "filter_height", "filter_width")
-    stride = pair(call, "stride_h", "stride_w")
-    image, out = call.lite(0).shape[1:3], call.result().shape[1:3]
-    around = padding(call, (image[0], image[1]), kernel, stride, (1, 1), (out[0], out[1]))
-    return Window(kernel, stride, around)
+from .conv import images, pair, window_of
 
 
 @reads("AVERAGE_POOL_2D", "MAX_POOL_2D", options="Pool2DOptions")
 def _pool(call: Call) -> None:
     kind = call.types(DType.F32, DType.S8, DType.S16)
-    window, function = _window(call), activation(call)
+    images(call, 0)
+    window = window_of(call, pair(call, "filter_height", "filter_width"))
+    function = activation(call)
     is_max = call.name == "MAX_POOL_2D"
     attrs: ops.Attrs
     if kind is DType.F32:
@@ -35,11 +27,9 @@ def _pool(call: Call) -> None:
         call.same_scale(call.lite(0), call.result())
         low, high = code_bounds(call, call.result(), function)
         attrs = ops.MaxPool2d(window, low, high) if is_max else ops.AvgPool2d(window)
-    n, h, w, c = call.result().shape
-    made = call.add(attrs, call.image(call.operand(0)), dtype=kind, shape=(n, c, h, w))
-    call.channels_last(made)
+    made = call.image_result(attrs, call.image(call.operand(0)))
     if kind is DType.F32:
         made = clamped(call, made, function)
     elif not is_max and (low, high) != kind.limits:
         made = call.like(ops.Clamp(low, high), made)
-    call.give(call.permute(made, (0, 2, 3, 1)))
+    call.give_image(made)

@@ -8,9 +8,8 @@ import math
 import numpy as np
 
 from ...ir import ops
-from ...ir.fixed_point import Rescale
+from ...ir.fixed_point import Rescale, quantize_multiplier
 from ...ir.types import DType
-from ..arithmetic import multiplier
 from ..call import AGAIN, Call, reads
 from .slices import part
 
@@ -42,7 +41,7 @@ def _mean_or_sum(call: Call) -> None:
     dims = call.axes(1, len(shape))
     kept = tuple(dim for dim in range(len(shape)) if dim not in dims)
     count = math.prod(shape[dim] for dim in dims)
-    factor = multiplier(call.scale(source) / call.scale(y))
+    factor = quantize_multiplier(call.scale(source) / call.scale(y))
     if call.name == "MEAN":
         factor = _of_mean(factor, count)
     # The sums are products with ones.
@@ -72,21 +71,13 @@ def _of_mean(factor: Rescale, count: int) -> Rescale:
 
 
 @reads("ARG_MAX", options="ArgMaxOptions")
-def _arg_max(call: Call) -> None:
-    _place(call, "max")
-
-
 @reads("ARG_MIN", options="ArgMinOptions")
-def _arg_min(call: Call) -> None:
-    _place(call, "min")
-
-
-def _place(call: Call, function: str) -> None:
+def _place(call: Call) -> None:
     x = call.operand(0)
     shape = call.shape(x)
     dim = call.one_axis(1, len(shape))
     kept = (*shape[:dim], *shape[dim + 1 :])
-    attrs = ops.ArgReduce(function, dim, keepdim=False)
+    attrs = ops.ArgReduce("max" if call.name == "ARG_MAX" else "min", dim, keepdim=False)
     _indices(call, call.add(attrs, x, dtype=DType.S64, shape=kept), 0)
 
 
