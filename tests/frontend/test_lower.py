@@ -14,6 +14,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.frontend.load.model_file import load_model
 from cortexm_tools.frontend.lower.lower import Lowered, lower
 from cortexm_tools.ir import Graph
+from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.program import EvaluationSet, load_program
 from cortexm_tools.pte import read_pte
@@ -115,6 +116,17 @@ def test_upstream_faults_are_put_right(tmp_path: Path, body: str, tables: int) -
     assert names.count("cortex_m::quantized_activation") == tables
     assert not {"aten::convolution", "aten::linear", "aten::hardswish", "aten::clamp"} & set(names)
     assert mean_error(lowered) < 0.02
+
+
+def test_hardswish_of_floats(tmp_path: Path) -> None:
+    """Behind a convolution and a linear layer, where ExecuTorch decomposes that of codes."""
+    body = "return F.hardswish(self.linear(F.hardswish(self.conv(x)).flatten(1)))"
+    lowered = lower_body(tmp_path, body, quantization=None)
+    names = [name for name, _ in lowered.layers]
+    assert names.count("aten::hardswish") == 2
+    x = torch.randn(1, 3, 8, 8).numpy()
+    got = run_graph(read_pte(lowered.pte, name="net"), [x])[0]
+    np.testing.assert_allclose(got, lowered.float_module((x,))[0], rtol=1e-5, atol=1e-6)
 
 
 def test_no_calibration_warns(tmp_path: Path) -> None:

@@ -310,6 +310,13 @@ def test_cmake_off_changes_nothing(tmp_path: Path) -> None:
         assert done.returncode == 0 and not done.stderr, done.stderr
         assert "targets=;" in done.stdout
         assert "objection=CONFIG_CORTEXM_MODEL is off" in done.stdout
+        assert "add CONFIG_CORTEXM_MODEL=y" in done.stdout
+
+
+def test_what_keeps_the_module_off_is_what_the_hint_is_about(tmp_path: Path) -> None:
+    done = configure(tmp_path, BOARD="some", CONFIG_TRAP_UNALIGNED_ACCESS="y")
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert "hint: set CONFIG_TRAP_UNALIGNED_ACCESS=n" in done.stdout
 
 
 ON = {"STUB_ZEPHYR": "y", "CONFIG_CORTEXM_MODEL": "y", "CONFIG_SOC": "chip", "BOARD": "some"}

@@ -9,7 +9,8 @@ noted the scales (s) and zero points (z) in the nodes' metadata.
 * A linear layer's bias is set aside until the layer is lowered: PyTorch takes the result of int8
   weights and an int32 bias for int32, and refuses to batch-multiply that with int8.
 * A function that ExecuTorch lowers to a table, and a division, are set aside, too: PyTorch takes what
-  they give on int8 for float32, which it does not multiply with codes.
+  they give on int8 for float32, which it does not multiply with codes. So is a hard-swish of floats,
+  which ExecuTorch would decompose by the scale of codes that it does not have.
 * A comparison with a number c compares with a code instead. The codes q whose values
   f32((q - z) * s) satisfy it are a prefix or suffix of all codes, or only one, or all but one,
   and there is a comparison with a code that selects exactly them.
@@ -86,14 +87,17 @@ def code_pass() -> type[Any]:
             changed = False
             for node in list(graph_module.graph.nodes):
                 namespace, _, name = operator_name(node).partition("::")
-                if namespace != "aten" or 0 not in node.meta.get("input_qparams", {}):
+                if namespace != "aten":
                     continue
-                if name == "max_pool2d":
+                if 0 not in node.meta.get("input_qparams", {}):
+                    if name == "hardswish":
+                        _set_function_aside(node, "abs")
+                elif name == "max_pool2d":
                     changed |= _round_down(node)
                 elif name == "linear":
                     changed |= _set_bias_aside(node)
                 elif name in _STAND_INS and node.meta.get("output_qparams"):
-                    _set_function_aside(node, name)
+                    _set_function_aside(node, _STAND_INS[name])
                 elif name in _COMPARISONS and schema_of(node).overload_name == "Scalar":
                     _compare_codes(node, name)
                     changed = True
@@ -141,10 +145,9 @@ def _set_bias_aside(node: Node) -> bool:
     return True
 
 
-def _set_function_aside(node: Node, name: str) -> None:
+def _set_function_aside(node: Node, stand_in: str) -> None:
     from executorch.exir.dialects._ops import ops
 
-    stand_in = _STAND_INS[name]
     count = _OPERANDS[stand_in]
     if not all(isinstance(arg, Node) for arg in node.args[:count]):
         return
