@@ -153,6 +153,32 @@ def test_lines_are_the_same_in_blocks_of_any_size(
         assert cwriter.array_lines(values) == lines
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.bool_])
+def test_many_bytes_are_a_string(dtype: type, tmp_path: Path) -> None:
+    """Which compilers read ten times as fast as numbers; the same bytes, without a zero behind them."""
+    values = np.random.default_rng(0).integers(0, 256, 1 << 16).astype(np.uint8)
+    values[: 3 * 256] = np.concatenate([np.arange(256), np.full(512, ord("?"))])
+    values = values.astype(dtype) if dtype is np.bool_ else values.view(dtype)
+    lines = cwriter.array_lines(values)
+    assert all(len(line) <= 100 for line in lines) and lines[0].startswith('    "')
+
+    source = tmp_path / "bytes.c"
+    text = [
+        "#include <stdint.h>",
+        *cwriter.string_pragmas([values.nbytes]),
+        f"const {cwriter.c_type(values)} bytes[{values.size}] = {{",
+        *lines,
+        "};",
+    ]
+    source.write_text("\n".join([*text, ""]))
+    options = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-c"]
+    subprocess.run(["gcc", *options, str(source)], check=True, cwd=tmp_path)
+    subprocess.run(
+        ["objcopy", "-O", "binary", "-j", ".rodata", "bytes.o", "raw"], check=True, cwd=tmp_path
+    )
+    assert (tmp_path / "raw").read_bytes() == values.tobytes()
+
+
 def test_what_is_too_large_for_a_source_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cwriter, "MOST_WRITTEN", 8)
     with pytest.raises(

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -26,6 +26,14 @@ _COLUMNS = 97  # of 100, behind the indentation
 MOST_WRITTEN = 1 << 26  # bytes of constants, of a program, or of samples
 _BLOCK = 1 << 14  # elements that are text at one time
 _BYTES = {value: str(int(value)) for value in range(-128, 256)}
+_MANY_BYTES = (
+    1 << 16
+)  # of an array that is written as a string, which compilers read ten times as fast
+_BYTES_OF_LINE = 23
+_CHARACTERS = [
+    chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else f"\\{byte:03o}"
+    for byte in range(256)
+]
 
 
 def c_type(array: Array) -> str:
@@ -70,11 +78,11 @@ def _escaped(char: str) -> str:
 
 def c_string(text: str) -> str:
     """A string literal of printable ASCII; everything else is escaped in octal, as UTF-8."""
-    out = []
-    for byte in text.encode("utf-8", "surrogatepass"):
-        plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
-        out.append(chr(byte) if plain else f"\\{byte:03o}")
-    return '"' + "".join(out) + '"'
+    return f'"{_string(text.encode("utf-8", "surrogatepass"))}"'
+
+
+def _string(data: bytes) -> str:
+    return "".join(map(_CHARACTERS.__getitem__, data))
 
 
 def check_written(what: str, nbytes: int, name: str, hint: str) -> None:
@@ -88,9 +96,29 @@ def check_written(what: str, nbytes: int, name: str, hint: str) -> None:
         )
 
 
+def string_pragmas(sizes: Iterable[int]) -> list[str]:
+    """Lines before arrays of so many bytes, if one is a string: it is long, and has no zero at its end."""
+    if max(sizes, default=0) < _MANY_BYTES:
+        return []
+    return [
+        '#pragma GCC diagnostic ignored "-Woverlength-strings"',
+        "#if defined __GNUC__ && __GNUC__ >= 15 && !defined __clang__",
+        '#pragma GCC diagnostic ignored "-Wunterminated-string-initialization"',
+        "#endif",
+        "",
+    ]
+
+
 def array_lines(values: Array) -> list[str]:
-    """The elements of an array, comma separated, at most 100 columns a line."""
+    """What stands in the braces of an array of explicit size: its elements, comma separated, or many bytes as
+    a string. At most 100 columns a line."""
     flat = values.reshape(-1)
+    if flat.dtype.itemsize == 1 and flat.size >= _MANY_BYTES:
+        data = flat.tobytes()
+        return [
+            f'    "{_string(data[at : at + _BYTES_OF_LINE])}"'
+            for at in range(0, len(data), _BYTES_OF_LINE)
+        ]
     lines: list[str] = []
     text = ""
     for begin in range(0, flat.size, _BLOCK):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cwriter import array_lines, check_written
+from .cwriter import array_lines, check_written, string_pragmas
 from .options import EmitOptions, preamble
 from .ties import build_check
 
@@ -62,6 +62,7 @@ def samples_text(options: EmitOptions, samples: list[Sample]) -> str:
     check_written("set of samples", size, options.name, "take fewer SAMPLES")
     lines = preamble(options, f"Inputs of model {options.name} with expected outputs.")
     lines += [f'#include "{options.name}_samples.h"', "", *build_check(options), ""]
+    lines += string_pragmas(max(len(each.data), len(each.expected)) for each in samples)
     for number, sample in enumerate(samples):
         for role, data in (("input", sample.data), ("expected", sample.expected)):
             lines.append(

@@ -8,7 +8,7 @@ import numpy as np
 from ..options.memories import section_name
 from ..plan import Plan
 from ..plan.types import Constant
-from .cwriter import array_lines, c_comment, c_type, check_written
+from .cwriter import array_lines, c_comment, c_type, check_written, string_pragmas
 from .options import EmitOptions, preamble
 from .ties import build_check, weights_symbol
 
@@ -54,6 +54,7 @@ def weights_text(plan: Plan, options: EmitOptions) -> str:
         f"Constants of model {options.name}: {plan.constant_bytes} bytes.",
     )
     lines += ["#include <stdint.h>", ""]
+    lines += string_pragmas(constant.nbytes for constant in plan.constants)
     for constant in plan.constants:
         attribute = section_attribute(constant.section or options.section_weights)
         align = max(_MIN_ALIGN, constant.data.dtype.itemsize)
@@ -88,6 +89,7 @@ def blob_text(options: EmitOptions, name: str, data: bytes) -> str:
         "",
         *build_check(options),
         "",
+        *string_pragmas([len(data)]),
         f"{section_attribute(options.section_weights)}_Alignas(16) const uint8_t {name}[{len(data)}] = {{",
         *array_lines(np.frombuffer(data, np.uint8)),
         "};",

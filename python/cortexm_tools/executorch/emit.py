@@ -7,7 +7,7 @@ import numpy as np
 
 from ..emit import EmitOptions
 from ..emit.arenas import arena_lines
-from ..emit.cwriter import array_lines, braces, c_comment, c_string, c_type
+from ..emit.cwriter import array_lines, braces, c_comment, c_string, c_type, string_pragmas
 from ..emit.header import header_text
 from ..emit.model import (
     call_lines,
@@ -198,9 +198,11 @@ def _variant_lines(variant: Variant, number: int, options: EmitOptions) -> list[
         "};",
         "",
     ]
+    lines += string_pragmas(map(len, variant.constants))
+    lines += string_pragmas(constant.nbytes for constant in variant.data)
     for position, data in enumerate(variant.constants):
         lines += [
-            f"{attribute}static const uint8_t {prefix}_constant{position}[] = {{",
+            f"{attribute}static const uint8_t {prefix}_constant{position}[{len(data)}] = {{",
             *array_lines(np.frombuffer(data, np.uint8)),
             "};",
             "",
