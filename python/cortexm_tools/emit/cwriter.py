@@ -86,8 +86,8 @@ def _string(data: bytes) -> str:
 
 
 def check_written(what: str, nbytes: int, name: str, hint: str) -> None:
-    """Raises a CortexMError for more bytes than can be written as C, in five times as many: compilers take a
-    hundred bytes of memory for each."""
+    """Raises a CortexMError for more bytes than can be written as C, in four times as many: compilers take
+    twenty bytes of memory for each, and a hundred for each byte of numbers."""
     if nbytes > MOST_WRITTEN:
         raise CortexMError(
             f"the {what} has {nbytes:,} bytes, of which at most {MOST_WRITTEN:,} are written as C",
