@@ -1,37 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conv2d of int8 or int16 codes with weights of 8 or 4 bits, MVE. See kernels/README.md for the formula. */
-#if !defined(__ARM_FEATURE_MVE)
-#error "conv2d_mve.inc needs MVE"
-#endif
+/* conv2d of codes, MVE: the walk over windows. */
+#ifndef CORTEXM_CONV_CONV2D_MVE_H
+#define CORTEXM_CONV_CONV2D_MVE_H
 
 #include <stddef.h>
 
 #include "common/stamp.h"
-
-/*
- * Two pixels at a time are multiplied with all channels of a group (gemm_mve.h, gemm_wide_mve.h). Unless
- * windows are one pixel anyway (then there is no border to care for), columns of the image as high as a window are
- * brought into one piece in scratch first, padding filled in: a window is some of them side by side, and neighbouring
- * windows share them. So the weights of a channel are in the order [column][row][input].
- */
-#if CODE_BITS == 8
-#include "common/gemm_mve.h"
-#define ZERO_POINT(p, of) ((p)->of##_zero_point)
-#else
-#include "common/gemm_wide_mve.h"
-#define ZERO_POINT(p, of) 0
-#endif
-#include "common/mve.h"
-#include "common/taps.h"
-#include "cortexm/assert.h"
-#include "cortexm/kernels.h"
-
-/* Where all convolutions of a model have one group and outputs in fours (plain), what others need is left out. */
-#if defined CORTEXM_IS_conv2d_plain
-#define IS_PLAIN 1
-#else
-#define IS_PLAIN 0
-#endif
 
 typedef struct {
     const PARAMS *p;
@@ -356,3 +330,5 @@ void KERNEL(const PARAMS *params, const ELEMENT *in, const int8_t *weight, const
         gemm->start.shift += group_out;
     }
 }
+
+#endif
