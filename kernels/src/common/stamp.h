@@ -7,7 +7,7 @@
  *   FROM, TO   the types of operand and result: both TYPES, or its two halves
  *   ISA        the last part of its name, e.g. scalar
  *   PARAMS     its parameter struct
- *   CORTEXM_IS_clamp, CORTEXM_IS_f32 (of OP and FROM), for templates of kernels that share a file only
+ *   CORTEXM_IS_clamp, CORTEXM_IS_f32 (of OP and FROM), for templates whose kernels differ in an expression
  */
 #ifndef CORTEXM_COMMON_STAMP_H
 #define CORTEXM_COMMON_STAMP_H
@@ -75,10 +75,8 @@
 #define ELEMENT CORTEXM_JOIN(CORTEXM_TYPE_, FROM)
 #define RESULT CORTEXM_JOIN(CORTEXM_TYPE_, TO)
 
-/* The instruction set's own routines, for templates that serve several: "common/scalar.h" and so on, seen
- * from the folder of a family, and those for int16 codes. */
-#define CORTEXM_ROUTINES CORTEXM_QUOTE(../common/ISA.h)
-#define CORTEXM_ROUTINES_WIDE CORTEXM_QUOTE(../common/wide/ISA.h)
+/* A path as a string. Templates that serve several instruction sets include each one's own routines by it,
+ * "../common/ISA.h" as seen from the folder of a family. */
 #define CORTEXM_QUOTE(path) CORTEXM_QUOTE_PATH(path)
 #define CORTEXM_QUOTE_PATH(path) #path
 

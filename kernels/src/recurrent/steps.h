@@ -7,7 +7,7 @@
 
 #include "common/stamp.h"
 #include "cortexm/kernels.h"
-#include CORTEXM_QUOTE(recurrent/ISA.h)
+#include CORTEXM_QUOTE(../recurrent/ISA.h)
 
 /* The codes of a row, filled up to fours, and room for eight more. */
 static inline int32_t row_codes(int32_t n)
