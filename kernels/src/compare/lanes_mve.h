@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How elements of each type are loaded and compared, MVE. */
+/* compare_* and where, MVE, of elements of up to 32 bits: rows in vectors, the last of which is predicated.
+ * Operands that go on by one element, or stand still, are read as vectors of 16 bytes; if one goes on by
+ * another step, all are gathered into lanes of 32 bits. */
 #ifndef CORTEXM_COMPARE_LANES_MVE_H
 #define CORTEXM_COMPARE_LANES_MVE_H
 

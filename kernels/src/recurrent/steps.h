@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the steps of lstm, gru and rnn share. */
+/*
+ * lstm, gru and rnn: all steps of a sequence. See kernels/README.md for the formulas. A step's sums are
+ * products of one row, the codes of h and behind them the inputs, with the weights; the cells make the
+ * next h of them. ISA.h has both.
+ */
 #ifndef CORTEXM_RECURRENT_STEPS_H
 #define CORTEXM_RECURRENT_STEPS_H
 
