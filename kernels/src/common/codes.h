@@ -36,7 +36,7 @@ typedef struct {
 #endif
 } cortexm_codes_t;
 
-/* The inputs of linear are words (linear.inc), of which one load has two or four; those of others are
+/* The inputs of linear are words (linear_s8.inc), of which one load has two or four; those of others are
  * codes. Where it has four, one routine sums all blocks. */
 #ifdef CORTEXM_QUAD_WORDS
 typedef int32_t cortexm_quad_t;
