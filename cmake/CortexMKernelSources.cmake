@@ -2,6 +2,7 @@
 # The source lists of the kernel library, from kernels.json. No targets; stamps, which are the sources
 # of kernels that have a template, are written into the binary directory.
 
+include("${CMAKE_CURRENT_LIST_DIR}/CortexMGlob.cmake")
 get_filename_component(CORTEXM_KERNELS_DIR "${CMAKE_CURRENT_LIST_DIR}/../kernels" ABSOLUTE)
 
 # cortexm_kernel_sources(<variable> <isa> <base> [<symbol>...])
@@ -66,6 +67,7 @@ function(_cortexm_kernel_rows part symbols runs)
         string(JSON text GET "${table}" stamp ${line})
         string(APPEND stamp "${text}\n")
     endforeach()
+    _cortexm_short_names("${CMAKE_CURRENT_BINARY_DIR}/stamps/short_names.h")
     set(sources)
     set(balanced_levels)
     set(speed_levels)
@@ -135,6 +137,24 @@ function(_cortexm_stamp path)
     set(ISA "${isa}")
     set(PARAMS "${params}")
     file(CONFIGURE OUTPUT "${path}" CONTENT "${stamp}" @ONLY)
+endfunction()
+
+# Writes <path>, which undefines the macros that kernels define without the prefix of the project (rows.py).
+function(_cortexm_short_names path)
+    _cortexm_glob(files GLOB_RECURSE "${CORTEXM_KERNELS_DIR}/src" "*.*")
+    set(names)
+    foreach(file IN LISTS files ITEMS "${CORTEXM_KERNELS_DIR}/kernels.json")
+        file(READ "${file}" text)
+        string(REGEX MATCHALL "\n[ \"]*# *define [A-Za-z0-9_]+" found "${text}")
+        list(APPEND names ${found})
+    endforeach()
+    list(TRANSFORM names REPLACE ".*define (.*)" "#undef \\1")
+    list(FILTER names EXCLUDE REGEX "^#undef (CORTEXM|cortexm)_")
+    list(REMOVE_DUPLICATES names)
+    list(SORT names)
+    list(JOIN names "\n" lines)
+    file(CONFIGURE OUTPUT "${path}" @ONLY CONTENT
+        "/* SPDX-License-Identifier: Apache-2.0 */\n/* Generated: names of kernels' macros. */\n${lines}\n")
 endfunction()
 
 # Sets <variable> to the words that <key> of a JSON object has: one, or an array of them.

@@ -4,10 +4,13 @@
 
     docs/kernels.md                     which kernels exist (and kernels/cmsis_nn.json, cmake/cores.json)
     kernels/include/cortexm/kernels.h   their prototypes, between two marks
-    kernels/ref/ref.h                   the prototypes of their references, the same
-    tests/kernels/table.h               what the fuzz driver calls
 
-`--check` only says whether they are up to date.
+`--check` only says whether they are up to date. Both stand in git: a page is read there, and a project of
+C alone compiles kernels by their header. What only tests compile does not:
+
+    python scripts/kernel_files.py --driver FOLDER
+
+writes `prototypes.h`, of the references, and `table.h`, what the fuzz driver calls, into a build's folder.
 """
 
 from __future__ import annotations
@@ -251,6 +254,12 @@ BEGIN = "/* kernels: begin; written by scripts/kernel_files.py */"
 END = "/* kernels: end */"
 
 
+def macros_of(text: str) -> dict[str, list[str]]:
+    """The parameters of each macro of kernels.h."""
+    found = re.findall(r"#define CORTEXM_(\w+)\(([^)]*)\)", text)
+    return {name: parameters.split(", ") for name, parameters in found}
+
+
 def files() -> dict[Path, str]:
     """What every file should say."""
     kernels = ROOT / "kernels"
@@ -262,24 +271,30 @@ def files() -> dict[Path, str]:
     docs += libraries(adapters, measured, nearest(ledger))
     public = kernels / "include" / "cortexm" / "kernels.h"
     text = public.read_text(encoding="utf-8")
-    macros = {
-        name: parameters.split(", ")
-        for name, parameters in re.findall(r"#define CORTEXM_(\w+)\(([^)]*)\)", text)
-    }
+    macros = macros_of(text)
     declared = declarations(rows, "", macros)
     declared += ["", "/* Adapters of other libraries, linked where KERNELS chooses one */"]
     declared += [line for line in declarations(adapters, "", macros) if line.startswith("CORTEXM_")]
-    references = kernels / "ref" / "ref.h"
-    judged = declarations([row for row in rows if row["types"] != "s8w4"], "ref", macros)
-    return {
-        ROOT / "docs" / "kernels.md": docs,
-        public: header(text, declared),
-        references: header(references.read_text(encoding="utf-8"), judged),
-        ROOT / "tests" / "kernels" / "table.h": fuzz_table(rows),
-    }
+    return {ROOT / "docs" / "kernels.md": docs, public: header(text, declared)}
+
+
+def write_driver(folder: Path) -> None:
+    """Writes the headers of the fuzz driver and of the references."""
+    kernels = ROOT / "kernels"
+    rows = list(
+        expand(json.loads((kernels / "kernels.json").read_text(encoding="utf-8"))["kernels"])
+    )
+    public = (kernels / "include" / "cortexm" / "kernels.h").read_text(encoding="utf-8")
+    judged = declarations([row for row in rows if row["types"] != "s8w4"], "ref", macros_of(public))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "prototypes.h").write_text("\n".join([*judged, ""]), encoding="utf-8")
+    (folder / "table.h").write_text(fuzz_table(rows), encoding="utf-8")
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["--driver"]:
+        write_driver(Path(sys.argv[2]))
+        return 0
     status = 0
     for path, text in files().items():
         if path.is_file() and path.read_text(encoding="utf-8") == text:

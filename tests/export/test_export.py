@@ -13,6 +13,7 @@ import subprocess
 import zipfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -23,7 +24,11 @@ from cortexm_tools import compile_model
 from cortexm_tools.cli import main
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.export import FORMATS, export_files, write_export
+from cortexm_tools.export.includes import Kernel
+from cortexm_tools.export.sources import _add_headers
+from cortexm_tools.kernels.rows import expand, source, written
 from cortexm_tools.run.image import require_program
+from cortexm_tools.target import CORES, Target
 from cortexm_tools.version import __version__
 
 from tests.cmake.projects import MODEL, ROOT, emulate
@@ -152,6 +157,42 @@ def test_every_file_is_there_and_needed(cpu: str, tmp_path: Path) -> None:
     assert {path for path in paths if path.startswith("src/")} == read
     kernels = {Path(path).stem for path in listed if path.startswith("src/kernels/")}
     assert {f"cortexm_{name}" for name in kernels} == set(report["kernels"])
+
+
+@pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m0"])
+def test_what_kernels_include_is_found(cpu: str, tmp_path: Path) -> None:
+    """Of a kernel of each template: an export has what the compiler reads."""
+    kernels = ROOT / "kernels"
+    table = json.loads((kernels / "kernels.json").read_text(encoding="utf-8"))
+    target = Target.parse(cpu)
+    isas = {"cortex-m55": ("mve", "scalar"), "cortex-m4": ("dsp", "v7m"), "cortex-m0": ("v6m",)}[
+        cpu
+    ]
+    chosen = {
+        (row["isa"], written(row)): row for row in expand(table["kernels"]) if row["isa"] in isas
+    }
+    places = [kernels / "src", kernels / "include"]
+    command = [
+        GCC,
+        *CORES[target.core].flags[target.isa],
+        *(f"-I{place}" for place in places),
+        "-MM",
+    ]
+
+    def missing(row: dict[str, Any]) -> set[str]:
+        path = source(row, table, kernels, tmp_path)
+        kernel, found = Kernel.of(row), dict[str, str]()
+        _add_headers(found, [(file, kernel) for file in kernel.included(path.read_text())], places)
+        read = run(*command, path).replace("\\\n", " ").split()[2:]
+        ours = (Path(os.path.normpath(word)) for word in read if not word.startswith(str(tmp_path)))
+        names = {
+            str(path.relative_to(next(p for p in places if p in path.parents))) for path in ours
+        }
+        return {f"src/{name}" for name in names} - found.keys()
+
+    assert len(chosen) > 20 and not {
+        row["name"]: m for row in chosen.values() if (m := missing(row))
+    }
 
 
 @pytest.mark.parametrize("kind", FORMATS)

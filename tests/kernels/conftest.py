@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ def fuzz(tmp_path_factory: pytest.TempPathFactory) -> Path:
     flags = "-fsanitize=address,undefined -fno-sanitize-recover=all"
     for command in (
         ["cmake", "-G", "Ninja", "-S", str(HERE), "-B", str(folder), "-DCMAKE_BUILD_TYPE=",
-         f"-DCMAKE_C_FLAGS={flags}", "-DCORTEXM_KERNEL_OPTIMIZE=-O1"],
+         f"-DCMAKE_C_FLAGS={flags}", "-DCORTEXM_KERNEL_OPTIMIZE=-O1",
+         f"-DPython3_EXECUTABLE={sys.executable}"],
         ["cmake", "--build", str(folder), "--parallel", "2", "--target", "fuzz"],
     ):  # fmt: skip
         done = subprocess.run(command, capture_output=True, text=True)

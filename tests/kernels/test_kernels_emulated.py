@@ -5,6 +5,7 @@ within the budget of the stack, and on an emulated core equal to its reference."
 from __future__ import annotations
 
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("kernels")
     for command in (
         ["cmake", "-G", "Ninja", "-S", str(HERE / "device"), "-B", str(folder), "-DFUZZ_CASES=100",
+         f"-DPython3_EXECUTABLE={sys.executable}",
          f"-DTAKEN={';'.join(short_macros())}", f"-DWARNINGS={';'.join(GCC)}",
          f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}",
          f"-DCORTEXM_BOARD={BOARD_OF[core]}", f"-DCORTEXM_CPU={core.value}",

@@ -36,7 +36,7 @@ typedef struct {
 #endif
 } cortexm_codes_t;
 
-/* The inputs of linear are words (linear.inc), of which one load has two or four; those of others are
+/* The inputs of linear are words (linear_s8.inc), of which one load has two or four; those of others are
  * codes. Where it has four, one routine sums all blocks. */
 #ifdef CORTEXM_QUAD_WORDS
 typedef int32_t cortexm_quad_t;
@@ -66,7 +66,7 @@ typedef struct {
  * out[0][o + k]. */
 #define CORTEXM_CHANNELS 4
 
-#include CORTEXM_ROUTINES
+#include CORTEXM_QUOTE(../common/ISA.h)
 
 /* Whether all shifts are -2 or less. */
 CORTEXM_SHARED int32_t cortexm_are_simple(const int8_t *shift, int32_t channels)
@@ -220,7 +220,7 @@ typedef struct {
     int32_t low, high;
 } cortexm_codes_t;
 
-#include CORTEXM_ROUTINES_WIDE
+#include CORTEXM_QUOTE(../common/wide/ISA.h)
 
 /* Those of a layer, and the code of its padding. */
 #define CORTEXM_CODES_OF(p)                                                                        \

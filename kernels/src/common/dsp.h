@@ -168,25 +168,4 @@ static inline void cortexm_clamp_codes(int8_t *codes, int32_t count, int32_t low
     }
 }
 
-/* All results of a convolution. */
-#if defined CORTEXM_IS_s8 && (defined CORTEXM_IS_conv2d || defined CORTEXM_IS_conv2d_symmetric ||  \
-                              defined CORTEXM_IS_conv2d_fours ||                                   \
-                              defined CORTEXM_IS_conv2d_columns ||                                 \
-                              defined CORTEXM_IS_depthwise_conv2d ||                               \
-                              defined CORTEXM_IS_transpose_conv2d)
-#define cortexm_clamp_image CORTEXM_NAME(clamp_image, TYPES, ISA)
-CORTEXM_SHARED void cortexm_clamp_image(const PARAMS *p, int8_t *out)
-{
-    const int8_t *const end = out + p->out_h * p->out_w * p->out_pixel_stride;
-
-    if (p->act_min > INT8_MIN || p->act_max < INT8_MAX) {
-        for (; out != end; out += p->out_pixel_stride) {
-            for (int32_t c = p->out_c; --c >= 0;) {
-                out[c] = (int8_t)cortexm_clamp(out[c], p->act_min, p->act_max);
-            }
-        }
-    }
-}
-#endif
-
 #endif

@@ -299,7 +299,7 @@ typedef struct {
 #define MULTIPLY_EIGHT                                                                             \
     "ldr    r3, [r0], #4\n" MULTIPLY_BLOCK("r1", "r4", "r5", "r6", "r7")                           \
         MULTIPLY_BLOCK("r2", "r8", "r9", "r10", "r11")
-#if defined CORTEXM_IS_linear /* two quads in a loop, in whose middle an odd number begins */
+#if defined CORTEXM_PAIRS_OF_QUADS /* two quads in a loop, in whose middle an odd number begins */
 #define TEST_QUADS "tst    r2, #1\n"
 #define MULTIPLY_QUADS                                                                             \
     "bne    2f\n"                                                                                  \
@@ -364,107 +364,5 @@ static inline void cortexm_gemm_1x8(const cortexm_word_t *x, const cortexm_word_
         }
     }
 }
-
-#if defined CORTEXM_IS_conv2d || defined CORTEXM_IS_conv2d_symmetric || defined CORTEXM_IS_conv2d_fours
-
-/* The windows of so many pixels are a panel of 16-bit values in scratch, words [k / 2][pixel]. */
-#if CODE_BITS == 16
-#define PANEL 4
-#elif defined CORTEXM_IS_conv2d_fours
-#define PANEL 2
-#else
-#define PANEL 3
-#endif
-
-#if CODE_BITS == 16
-
-/* Four inputs of a pixel. */
-static inline void cortexm_panel_quad(cortexm_word_t *word, const int16_t *from)
-{
-    word[0] = cortexm_load2(from);
-    word[PANEL] = cortexm_load2(from + 2);
-}
-
-/* Where the next input of a pixel goes in its panel: the other half of the word, or the lower half
- * of the pixel's next word. */
-static int16_t *cortexm_panel_next(int16_t *to)
-{
-    return to + (((uintptr_t)to & 2u) != 0u ? 2 * PANEL - 1 : 1);
-}
-
-static int16_t *cortexm_panel_codes(int16_t *to, const int16_t *from, int32_t n)
-{
-    if (n > 0 && ((uintptr_t)to & 2u) != 0u) {
-        *to = *from++;
-        to += 2 * PANEL - 1;
-        --n;
-    }
-    for (; n >= 4; n -= 4) {
-        cortexm_panel_quad((cortexm_word_t *)(void *)to, from);
-        from += 4;
-        to += 4 * PANEL;
-    }
-    for (; n > 0; --n) {
-        *to = *from++;
-        to = cortexm_panel_next(to);
-    }
-    return to;
-}
-
-static int16_t *cortexm_panel_padding(int16_t *to, int32_t n)
-{
-    for (; n > 0; --n) {
-        *to = 0;
-        to = cortexm_panel_next(to);
-    }
-    return to;
-}
-
-/* The window whose first tap is at (y, x) of the image. */
-static void cortexm_panel_window(const PARAMS *p, const int16_t *in, int32_t y, int32_t x,
-                       cortexm_word_t *panel)
-{
-    const int32_t channels = p->in_c;
-    const int32_t is_inside = x >= 0 && y >= 0 &&
-                              x + (p->kernel_w - 1) * p->dilation_w < p->in_w &&
-                              y + (p->kernel_h - 1) * p->dilation_h < p->in_h;
-    const cortexm_taps_t cols = cortexm_taps_inside(x, p->dilation_w, p->kernel_w, p->in_w);
-    const int16_t *row = in + y * p->in_row_stride + (x + cols.begin * p->dilation_w) * channels;
-    int16_t *to = (int16_t *)(void *)panel;
-
-    if (is_inside && p->dilation_w == 1) {
-        const int32_t length = p->kernel_w * channels;
-
-        for (int32_t ky = p->kernel_h; ky > 0; --ky) {
-            to = cortexm_panel_codes(to, row, length);
-            row += p->dilation_h * p->in_row_stride;
-        }
-        return;
-    }
-    for (int32_t ky = p->kernel_h; ky > 0; --ky) {
-        if (y < 0 || y >= p->in_h) {
-            to = cortexm_panel_padding(to, p->kernel_w * channels);
-        } else {
-            to = cortexm_panel_padding(to, cols.begin * channels);
-            if (p->dilation_w == 1) {
-                to = cortexm_panel_codes(to, row, cortexm_taps_count(cols) * channels);
-            } else {
-                const int16_t *tap = row;
-
-                for (int32_t kx = cols.begin; kx < cols.end; ++kx) {
-                    to = cortexm_panel_codes(to, tap, channels);
-                    tap += p->dilation_w * channels;
-                }
-            }
-            to = cortexm_panel_padding(to, (p->kernel_w - cols.end) * channels);
-        }
-        y += p->dilation_h;
-        row += p->dilation_h * p->in_row_stride;
-    }
-}
-
-#endif
-
-#endif
 
 #endif

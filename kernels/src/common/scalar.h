@@ -2,7 +2,7 @@
 /*
  * The inner loops of the int8 kernels that are one template for several instruction sets, in portable
  * C. v6m.h and v7m.h have the same in assembler, for cores without and with long multiplications and
- * fourteen registers: a kernel's row in kernels.json says which it takes, by CORTEXM_ROUTINES
+ * fourteen registers: a kernel's row in kernels.json says which it takes, by ISA
  * (common/stamp.h). What the words and packed weights mean stands in the templates: conv2d_s8.inc,
  * depthwise_conv2d.inc, eights.h.
  */

@@ -82,68 +82,6 @@ static inline cortexm_phase_t cortexm_phase_of(int32_t phase, int32_t origin, in
     return p;
 }
 
-#if defined CORTEXM_IS_depthwise_ring
-
-/* Where the oldest rows of a ring are, of which those at `position` are the newest: a position of the
- * application's memory leads to none outside. */
-static inline int32_t cortexm_ring_oldest(int32_t position, int32_t turns)
-{
-    const int32_t next = (position < 0 ? 0 : position) + 1;
-
-    return next >= turns ? 0 : next;
-}
-
-#elif defined CORTEXM_IS_POOL
-
-/* How many pixels from output column ox on, whose window begins in column x of the image, have all their columns
- * inside the image, of windows one column apart; one for a pixel that has not. */
-static inline int32_t cortexm_pixels_inside(const PARAMS *p, cortexm_taps_t cols, int32_t x, int32_t ox)
-{
-    const int32_t beyond = p->in_w - (p->kernel_w - 1) * p->dilation_w - 1 - x;
-
-    return cortexm_taps_count(cols) != p->kernel_w ? 1 : cortexm_min(p->out_w - ox, beyond + 1);
-}
-
-#elif defined CORTEXM_IS_depthwise_conv2d_pixel
-
-/* Elements from one tap of a window to the next, where they are all the same: it has one row or one
- * column, or is as wide as the image. */
-static inline int32_t cortexm_tap_step(const PARAMS *p)
-{
-    return p->kernel_w == 1 ? p->dilation_h * p->in_row_stride : p->dilation_w * p->in_c;
-}
-
-#elif defined CORTEXM_IS_depthwise_conv2d
-
-/* In C, for codes of either size (ELEMENT, stamp.h): sum[i] = bias[i] + sum over the taps, which are
- * three pointers apart, of tap[channel + i] * w[i]. There is at least one tap. */
-static CORTEXM_APART void cortexm_tap_fours(const ELEMENT *const *tap, const ELEMENT *const *end,
-                                            int32_t channel, const int8_t *w,
-                                            const int32_t bias[4], int32_t sum[4])
-{
-    int32_t sum0 = bias[0];
-    int32_t sum1 = bias[1];
-    int32_t sum2 = bias[2];
-    int32_t sum3 = bias[3];
-
-    do {
-        const ELEMENT *const x = *tap + channel;
-
-        tap += 3;
-        sum0 += x[0] * w[0];
-        sum1 += x[1] * w[1];
-        sum2 += x[2] * w[2];
-        sum3 += x[3] * w[3];
-        w += 4;
-    } while (tap != end);
-    sum[0] = sum0;
-    sum[1] = sum1;
-    sum[2] = sum2;
-    sum[3] = sum3;
-}
-
-#endif
-
 /* Windows of conv2d of floats, in any memory layout. */
 
 /* The terms of a window inside the image. Distances in bytes; those of weights are for one output. */

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..compile import Compiled
 from ..errors import CortexMError
-from ..kernels.rows import expand, stamp, written
+from ..kernels.rows import SHORT_NAMES, expand, short_names, stamp, written
 from ..options.names import check_beside
 from ..paths import data_root
 from ..target import CORES, Core
@@ -96,6 +96,7 @@ def collect(models: Sequence[Compiled], name: str = "") -> Sources:
     headers = ("cortexm/kernels.h", "cortexm/model.h", "cortexm/nms.h")
     needed += [(header, Kernel("")) for header in headers]
     _add_headers(kernels, needed, places)
+    kernels[f"src/kernels/{SHORT_NAMES}"] = short_names(kernels.values())
     version = version_of(folder / "kernels")
     names_of_kernels = names_in(kernels.values(), public)
     files = {

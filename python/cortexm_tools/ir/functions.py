@@ -2,7 +2,7 @@
 """Functions of float32 numbers: of one operand in UNARY, of two in BINARY.
 
 Every operation rounds to float32, in the order in which the kernels do it (unary_scalar.inc and
-codes.inc below kernels/src), so that results are equal in every bit. Functions of the C
+numbers_scalar.inc below kernels/src), so that results are equal in every bit. Functions of the C
 library are computed in float64 and rounded once; they are not exact, as libraries differ in the last
 bits (ir/exactness.py).
 """

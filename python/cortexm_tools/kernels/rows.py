@@ -4,18 +4,25 @@
 A row with lists stands for several kernels. A row with a template has no file of its own: its source is
 a stamp, a few definitions in front of the template, and is generated where it is compiled. CMake does
 the same for the library of all kernels (cmake/CortexMKernelSources.cmake).
+
+Beside the stamps lies short_names.h, which they include first: kernels name macros as briefly as
+variables, and are compiled with the definitions of an application, which may have others under these
+names (Zephyr defines KERNEL everywhere). It undefines what kernels define without our prefix.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
+SHORT_NAMES = "short_names.h"
+_SHORT_NAME = re.compile(r'^[ "]*# *define (?!CORTEXM_|cortexm_)(\w+)', re.MULTILINE)
 
 
 def expand(rows: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
@@ -54,12 +61,32 @@ def source(row: Row, table: Mapping[str, Any], kernels: Path, stamps: Path) -> P
     """
     if "template" not in row:
         return kernels / "src" / written(row)
-    path = stamps / f"{row['name']}.c"
-    text = stamp(row, table)
+    _keep(stamps / SHORT_NAMES, _all_short_names(kernels))
+    return _keep(stamps / f"{row['name']}.c", stamp(row, table))
+
+
+def _keep(path: Path, text: str) -> Path:
+    """Writes a file, unless that is what it says."""
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        stamps.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return path
+
+
+@cache
+def _all_short_names(kernels: Path) -> str:
+    files = [kernels / "kernels.json", *(kernels / "src").rglob("*.*")]
+    return short_names(file.read_text(encoding="utf-8") for file in files)
+
+
+def short_names(texts: Iterable[str]) -> str:
+    """The header that undefines the macros without a prefix that sources define."""
+    names = sorted({name for text in texts for name in _SHORT_NAME.findall(text)})
+    lines = [
+        "/* SPDX-License-Identifier: Apache-2.0 */",
+        "/* Generated: names of kernels' macros. */",
+    ]
+    return "\n".join([*lines, *(f"#undef {name}" for name in names), ""])
 
 
 def sources(kernels: Path, stamps: Path, part: str = "kernels") -> dict[str, Path]:

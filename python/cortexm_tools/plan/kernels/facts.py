@@ -43,7 +43,7 @@ def windows_inside(facts: Facts, along: str) -> float:
 
 def windows_together(facts: Facts, column: int) -> int:
     """How many windows side by side are gathered at a time, if a row has so many: `together` in
-    conv2d_mve.inc.
+    conv2d_mve.h.
 
     Args:
         column: bytes.
@@ -70,5 +70,5 @@ def pooled_row(facts: Facts) -> int:
 
 def chunks_filled_up(depth: int) -> int:
     """So many inputs of a window, or whole chunks of 16 where at least half of one is there, or a quarter
-    behind three: `depth_of` in conv2d_mve.inc."""
+    behind three: `depth_of` in conv2d_mve.h."""
     return (depth + 15) // 16 * 16 if depth & (8 if depth < 48 else 12) else depth

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions of conv2d on MVE (kernels/src/conv/conv2d_mve.inc), for the plan to choose the form of a
+"""Instructions of conv2d on MVE (kernels/src/conv/conv2d_mve.h), for the plan to choose the form of a
 layer.
 
 Fitted to what `python -m benchmarks.sweep --kinds conv` counted of some hundred layers and their forms: most

@@ -62,7 +62,7 @@ def nibble_twos(constants: Constants) -> Array:
 
 def nibble_channels(constants: Constants) -> Array:
     """Bytes 16 * b + (a + 8) of two channels, an odd number filled up with a zero, in blocks of four
-    channels, [input][two]; then those of the channels that are left: see transpose_conv2d.inc."""
+    channels, [input][two]; then those of the channels that are left: see transpose_conv2d_s8.inc."""
 
     def block(blocks: Array) -> Array:
         packed = halves(_raised(blocks[:, 0::2]), blocks[:, 1::2])

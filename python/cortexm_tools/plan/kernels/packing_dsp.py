@@ -66,7 +66,7 @@ def twos_size(constants: Constants) -> int:
 
 def split_twos(constants: Constants) -> Array:
     """The same, with the inputs of each four in the order 0, 2, 1, 3, which their bytes are extended in:
-    see kernels/src/conv/conv2d_dsp.inc. Both words of a four are there unless it is a single input."""
+    see kernels/src/conv/widen_dsp.h. Both words of a four are there unless it is a single input."""
     rows = constants.rows
     channels, depth = rows.shape
     fours = np.pad(rows, [(0, channels % 2), (0, -depth % 4)]).reshape(
@@ -118,7 +118,7 @@ def four_tables(constants: Constants) -> Tables:
 
 def column_twos(constants: Constants) -> Array:
     """Halves 256 * b + a of weights from -127 on, words [pair, row, half a four, column] with inputs 0 and 2
-    of a four, or 1 and 3, and zeros where these are three: see kernels/src/conv/conv2d_dsp.inc."""
+    of a four, or 1 and 3, and zeros where these are three: see kernels/src/conv/widen_dsp.h."""
     inputs = constants.weight.shape[3]
     weight = np.pad(constants.weight.astype(np.int32), [(0, 0)] * 3 + [(0, -inputs % 4)])
     halves = (256 * weight[1::2] + weight[0::2]).astype("<i2")

@@ -29,7 +29,7 @@ def _gemm4(constants: Constants) -> Array:
 
 
 def columns_first(constants: Constants) -> Constants:
-    """A convolution's weights column by column, as conv2d_mve.inc gathers the codes of a window."""
+    """A convolution's weights column by column, as conv2d_mve.h gathers the codes of a window."""
     weight = constants.weight
     if weight.ndim != 4:
         return constants
@@ -81,7 +81,7 @@ def gemm4_size(constants: Constants) -> int:
 
 
 def gemm8(constants: Constants) -> Array:
-    """gemm4 with blocks of eight channels: see kernels/src/linear/linear_mve.inc."""
+    """gemm4 with blocks of eight channels: see kernels/src/linear/linear_s8_mve.inc."""
     return filled_up([in_blocks(constants, in_chunks, size=8)], behind_gemm4(constants, block=8))
 
 

@@ -180,7 +180,7 @@ def _pairs_of(facts: Facts) -> int:
 
 def scratch_pairs(facts: Facts) -> int:
     """What is known of a channel, its weights, and its rows with their padding: `plane_t` of
-    depthwise_conv2d_pairs in depthwise_conv2d_mve.inc."""
+    depthwise_conv2d_pairs in depthwise_conv2d_pairs_mve.inc."""
     pairs, twos = _pairs_of(facts), -(-facts["out_h"] // 2)
     columns = (-(-facts["out_w"] // 4) * 4 - 1) * facts["stride_w"] + 8
     rows = (twos - 1) * facts["stride_h"] + pairs

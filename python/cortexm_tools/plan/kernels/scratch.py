@@ -161,7 +161,7 @@ def _quad_words(facts: Facts) -> int:
 
 def _row_sums(facts: Facts) -> int:
     """A word per row of a matrix product, in pairs, where rows are computed in pairs, and the columns one
-    after the other if they are not so in memory: see kernels/src/linear/linear_mve.inc."""
+    after the other if they are not so in memory: see kernels/src/linear/batch_matmul_s8_mve.inc."""
     is_short = facts["cols"] > 3 and facts["inner"] <= 16
     in_blocks = facts["shift"] < 0 and facts["rows"] > 1 and not is_short
     sums = 2 * -(-facts["rows"] // 2) if in_blocks else 0
@@ -181,7 +181,7 @@ def _widened_columns(facts: Facts) -> int:
 
 def _step(facts: Facts) -> int:
     """The sums of a step of a recurrent layer, and the rows of codes that they are made of, each with room
-    for up to 15 more: kernels/src/recurrent/recurrent.inc."""
+    for up to 15 more: kernels/src/recurrent/steps.h."""
     return int(4 * facts["sums"] + facts["unseen"] + _row_codes(facts["depth"]))
 
 

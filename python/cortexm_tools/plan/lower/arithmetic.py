@@ -20,7 +20,7 @@ from .activation import bits_of, largest_step
 from .broadcast import broadcast_call
 from .context import Selector, lowers
 
-_MANY = 128  # results from where codes_dsp.inc repeats a short operand
+_MANY = 128  # results from where walk_dsp.h repeats a short operand
 
 
 def _periods(select: Selector, op: Op) -> dict[str, Field]:

@@ -19,7 +19,7 @@ def _below_channels(limit: int) -> Callable[[Facts], bool]:
 
 
 def _below_pixels(limit: int) -> Callable[[Facts], bool]:
-    """Windows of so few pixels that sums are divided exactly by a product: see pool_codes_mve.inc."""
+    """Windows of so few pixels that sums are divided exactly by a product: see lanes_mve.h."""
     return lambda facts: bool(facts["kernel_h"] * facts["kernel_w"] < limit)
 
 

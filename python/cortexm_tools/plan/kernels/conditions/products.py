@@ -119,7 +119,7 @@ def _from_minus_127(facts: Facts) -> bool:
 def _pairs_pay(facts: Facts) -> bool:
     """Four channels of two pixels at a time, whose operands are two loads of two words, take fewer cycles
     on the core by its costs than two channels of three pixels with a load of three and half a load of two
-    (conv2d_dsp.inc), and by more than single pixels cost in small images: three in a hundred. Channels that
+    (conv2d_s8), and by more than single pixels cost in small images: three in a hundred. Channels that
     are left of fours cost more, but those of one pixel are not worth the code of another kernel."""
     if facts["out_c"] % 4 != 0 and facts["out_h"] * facts["out_w"] != 1:
         return False
