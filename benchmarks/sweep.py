@@ -26,11 +26,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from cortexm_tools.compile import CompileOptions, compile_program, memory_bytes, write_compiled
+from cortexm_tools.compile import CompileOptions, compile_program, write_compiled
 from cortexm_tools.errors import CortexMError, did_you_mean
 from cortexm_tools.ir import Array, DType, Rescale, Tensor, ops
 from cortexm_tools.ir.edit import consumers
 from cortexm_tools.ir.geometry import Window
+from cortexm_tools.ir.memory import memory_bytes
 from cortexm_tools.run.profile import profile_model
 from cortexm_tools.target import Target
 

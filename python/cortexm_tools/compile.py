@@ -22,6 +22,7 @@ from .executorch.sizes import Sizes
 from .ir import Array, Graph, ops
 from .ir.edit import producers
 from .ir.interpreter import run_sequence
+from .ir.memory import memory_bytes
 from .options import ATOL, QTOL, RTOL
 from .options.arena import Arena, OwnArena, SharedArena
 from .options.memories import Region
@@ -369,19 +370,6 @@ def _why_float(op: Any, graph: Graph) -> str:
     if any(source is not None and isinstance(source.attrs, ops.Dequantize) for source in sources):
         return "its operands are dequantized for it"
     return "its operands are not quantized"
-
-
-def memory_bytes(value: Array, dim_order: tuple[int, ...]) -> bytes:
-    """A logical array as the bytes the device sees."""
-    return np.ascontiguousarray(value.transpose(dim_order)).tobytes()
-
-
-def from_memory(
-    data: bytes, dtype: np.dtype[Any], shape: tuple[int, ...], dim_order: tuple[int, ...]
-) -> Array:
-    """The inverse of `memory_bytes`."""
-    array = np.frombuffer(data, dtype).reshape([shape[d] for d in dim_order])
-    return np.asarray(array.transpose(np.argsort(dim_order)), order="C")
 
 
 def _vector_report(

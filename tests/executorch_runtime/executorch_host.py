@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from cortexm_tools.compile import from_memory, memory_bytes
 from cortexm_tools.emit import EmitOptions
 from cortexm_tools.emit.ties import tie
 from cortexm_tools.executorch.compile import Loaded, operator_temp, prepare
@@ -23,6 +22,7 @@ from cortexm_tools.executorch.operators import WRAPPED, Operators
 from cortexm_tools.executorch.pools import Pool, make_layout
 from cortexm_tools.executorch.sizes import Sizes, read_sizes
 from cortexm_tools.ir import Array
+from cortexm_tools.ir.memory import from_memory, memory_bytes
 from cortexm_tools.program import Program
 from cortexm_tools.target import Target
 

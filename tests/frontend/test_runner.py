@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from cortexm_tools.compile import from_memory, memory_bytes
 from cortexm_tools.frontend.capture.runner import ModuleRunner
 from cortexm_tools.frontend.load.samples import _as_tensor
+from cortexm_tools.ir.memory import from_memory, memory_bytes
 
 SHAPES = [(), (1,), (2, 3), (1, 2, 3, 4)]
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cortexm_tools.compile import CompileOptions, compile_program, memory_bytes, write_compiled
+from cortexm_tools.compile import CompileOptions, compile_program, write_compiled
 from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.ir.memory import memory_bytes
 from cortexm_tools.options.arena import Arena, OwnArena
 from cortexm_tools.program import load_program
 from cortexm_tools.target import Target

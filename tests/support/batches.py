@@ -9,16 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from cortexm_tools.compile import (
-    Compiled,
-    CompileOptions,
-    compile_program,
-    from_memory,
-    memory_bytes,
-)
+from cortexm_tools.compile import Compiled, CompileOptions, compile_program
 from cortexm_tools.emit.files import write_files
 from cortexm_tools.ir import Array, Graph
 from cortexm_tools.ir.interpreter import run_graph
+from cortexm_tools.ir.memory import from_memory, memory_bytes
 from cortexm_tools.options.arena import CallerArena
 from cortexm_tools.plan import KernelChoice
 from cortexm_tools.program import Program

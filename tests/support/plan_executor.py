@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from cortexm_tools.compile import from_memory, memory_bytes
 from cortexm_tools.emit.poison import dead_after_call, dead_ranges
 from cortexm_tools.ir import Array, Graph
+from cortexm_tools.ir.memory import from_memory, memory_bytes
 from cortexm_tools.kernels.rows import sources as sources_of
 from cortexm_tools.paths import data_root
 from cortexm_tools.plan import Plan, make_plan

@@ -337,20 +337,12 @@ def _report_files(args: argparse.Namespace, report: Report) -> dict[Path, str]:
 
 
 def _report_text(report: Report) -> str:
-    text = f"{_summary(report.data)}{_stack_line(report)}"
+    text = f"{_summary(report.data)}{report.stack_line()}"
     if report.is_plan:
         text += f"\n\n{layer_table(report.data)}"
     if noise := quality_table(report.data):
         text += f"\n\nsignal-to-quantization-noise ratio (docs/numerics.md)\n{noise}"
     return text
-
-
-def _stack_line(report: Report) -> str:
-    """The stack's bound, where the build has left its summary beside the report."""
-    bound, note = report.footprint.get("stack"), report.footprint.get("stack_note", "")
-    if bound is None:
-        return f"\n  stack  not known: {note}" if note else ""
-    return f"\n  stack  {bound:>10,} B at most: {note}"
 
 
 def _compare(args: argparse.Namespace) -> int:

@@ -41,6 +41,13 @@ class Report:
         """Whether it is of a compiled plan, and not of a program on ExecuTorch's runtime."""
         return "pools" not in self.data
 
+    def stack_line(self) -> str:
+        """The stack's bound, where the build has left its summary beside the report."""
+        bound, note = self.footprint.get("stack"), self.footprint.get("stack_note", "")
+        if bound is None:
+            return f"\n  stack  not known: {note}" if note else ""
+        return f"\n  stack  {bound:>10,} B at most: {note}"
+
 
 def read_report(path: Path, bench: Path | None = None) -> Report:
     """A report with NAME.footprint.json and NAME.bench.json, as far as they lie beside it.

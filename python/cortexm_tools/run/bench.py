@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..compile import CompileOptions, compile_program, memory_bytes, write_compiled
+from ..compile import CompileOptions, compile_program, write_compiled
+from ..ir.memory import memory_bytes
 from ..program import Program
 from ..report import alternative_lines, operator_text, table
 from ..report.reading import FORMAT

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import npz_bytes, npz_names, read_npz
-from ..compile import Compiled, from_memory, memory_bytes, write_compiled
+from ..compile import Compiled, write_compiled
 from ..emit.files import write_files
 from ..errors import CortexMError, printable
 from ..ir import Array, Graph
 from ..ir.exactness import differing, tolerances
 from ..ir.interpreter import run_sequence
+from ..ir.memory import from_memory, memory_bytes
 from ..options import ATOL, QTOL, RTOL
 from ..program import EvaluationSet
 from ..pte.quality import quality_line

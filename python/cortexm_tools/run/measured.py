@@ -15,10 +15,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ..compile import CompileOptions, compile_program, memory_bytes, write_compiled
+from ..compile import CompileOptions, compile_program, write_compiled
 from ..documents import json_of, read_file
 from ..errors import CortexMError
 from ..ir.interpreter import run_sequence
+from ..ir.memory import memory_bytes
 from ..paths import data_root
 from ..program import Program
 from ..report import operator_text, table

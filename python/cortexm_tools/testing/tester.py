@@ -22,15 +22,9 @@ from executorch.backends.cortex_m.test.tester import CortexMTester as ExecuTorch
 from executorch.backends.test.harness.stages import Serialize, StageType
 from torch.utils._pytree import tree_leaves
 
-from ..compile import (
-    Compiled,
-    CompileOptions,
-    compile_program,
-    from_memory,
-    memory_bytes,
-    write_compiled,
-)
+from ..compile import Compiled, CompileOptions, compile_program, write_compiled
 from ..ir.interpreter import run_graph
+from ..ir.memory import from_memory, memory_bytes
 from ..program import Program
 from ..pte.vectors import fit_input
 from ..run import run_on_core, run_on_host

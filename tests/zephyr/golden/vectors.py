@@ -12,8 +12,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from cortexm_tools.compile import memory_bytes
 from cortexm_tools.emit.files import write_files
+from cortexm_tools.ir.memory import memory_bytes
 from cortexm_tools.program import Program
 from cortexm_tools.simplify import simplify
 
