@@ -31,7 +31,6 @@ OTHERS = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33")
 # Cases that stop with an error, and the part of it that says why.
 REFUSED = {
     "conv-conv1d": "fails on ModelInputs",  # the wheel's model does not take its own inputs
-    "max_pool2d-maxpool_2x2_indices": "cannot lower",  # ExecuTorch lowers no pool with indices
     "portable_int8-where_default": "depends on the input's values",  # the result's size depends on the values
     "portable_int8-cond": "control flow",
     "portable_int8-while_loop": "control flow",
