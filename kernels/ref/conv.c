@@ -109,13 +109,6 @@ void cortexm_depthwise_ring_s8_ref(const cortexm_ring_s8_t *p, const int32_t *po
     *position_after = oldest;
 }
 
-void cortexm_depthwise_conv2d_3x3_relu_from_16_s8_ref(const cortexm_conv_s8_t *p, const int8_t *in,
-                                                      const int8_t *weight, const int32_t *bias,
-                                                      int8_t *out, void *scratch)
-{
-    cortexm_depthwise_conv2d_s8_ref(p, in, weight, bias, out, scratch);
-}
-
 /* The input that reaches an output position through a tap `distance` = (output position - position
  * of tap 0 of input 0 - tap * dilation) away, or -1. */
 static int input_index(int distance, int stride, int extent)

@@ -112,23 +112,6 @@ static inline int32_t cortexm_smlad(uint32_t a, uint32_t b, int32_t sum)
     return result;
 }
 
-/* sum + product of one half of each: the lower (b) or the upper (t) one. */
-static inline int32_t cortexm_smlabt(uint32_t a, uint32_t b, int32_t sum)
-{
-    int32_t result;
-
-    __asm__("smlabt %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
-}
-
-static inline int32_t cortexm_smlatb(uint32_t a, uint32_t b, int32_t sum)
-{
-    int32_t result;
-
-    __asm__("smlatb %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
-}
-
 /* floor((a * b + 2^31) / 2^32) */
 static inline int32_t cortexm_smmulr(int32_t a, int32_t b)
 {

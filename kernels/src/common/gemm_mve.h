@@ -208,16 +208,6 @@ static const int32_t cortexm_zeros[8] = {0};
 #define CORTEXM_UPPER_HALVES , [upper] "w"(vdupq_n_u8(0xf0))
 #endif
 
-/* The multipliers of four channels in Q31. */
-static inline int32x4_t cortexm_multipliers_mve(const MULTIPLIER *multiplier)
-{
-#if WEIGHT_BITS == 8
-    return vldrwq_s32(multiplier);
-#else
-    return vshlq_n_s32(vldrhq_s32(multiplier), 16);
-#endif
-}
-
 /* Bytes of CORTEXM_CHUNK: all of its instructions have four. */
 #if WEIGHT_BITS == 8
 #define CORTEXM_CHUNK_BYTES (56u + CORTEXM_LANDING_BYTES)

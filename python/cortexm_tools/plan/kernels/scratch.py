@@ -151,7 +151,7 @@ def _filled_row(facts: Facts) -> int:
 
 def _quad_words(facts: Facts) -> int:
     """A linear layer's inputs in words, and the sums of sixteen outputs; or the inputs of one of its
-    chunks of up to 512, and the sums of all: see kernels/src/linear/linear.inc."""
+    chunks of up to 512, and the sums of all: see kernels/src/linear/linear_s8.inc."""
     depth = chunk = facts["in_features"]
     while chunk > 512:
         chunk = (chunk + 7) // 8 * 4
