@@ -106,12 +106,6 @@ def code_sizes() -> dict[str, int]:
 
 
 @cache
-def symbols(op: str, types: tuple[str, ...]) -> frozenset[str]:
-    """All kernels of ours that compute an operator on any of these element types."""
-    return frozenset(k.symbol for k in kernels() if k.serves == op and k.types in types)
-
-
-@cache
 def variants(op: str, types: str, target: Target) -> tuple[Kernel, ...]:
     """The kernels of ours among which a layer on `target` may choose, the best first.
 
@@ -125,7 +119,7 @@ def variants(op: str, types: str, target: Target) -> tuple[Kernel, ...]:
     return tuple(found)
 
 
-def find_kernel(
+def find_kernels(
     op: str,
     types: tuple[str, ...],
     target: Target,
@@ -133,14 +127,12 @@ def find_kernel(
     layer: str = "",
     facts: Facts | None = None,
     choice: KernelChoice = KernelChoice.BUILTIN,
-    avoid: Set[str] = frozenset(),
-) -> Kernel:
-    """The best variant of a kernel that `target` runs, among those whose requirements `facts` meet:
-    an adapter if `choice` wants it, else ours whose symbol is not in `avoid`.
+) -> tuple[Kernel, ...]:
+    """The kernels that `target` runs and whose requirements `facts` meet: an adapter alone if `choice` wants
+    it, else ours.
 
     Args:
-        types: element types that serve, the best first: one that has a kernel is preferred to the
-            next one, whatever variant it is.
+        types: element types that serve, the best first.
 
     Raises:
         CortexMError: the table has no such kernel for these types.
@@ -151,11 +143,15 @@ def find_kernel(
             if adapter is not None and (
                 choice is KernelChoice.CMSIS_NN or is_faster(op, each, adapter.library, target)
             ):
-                return adapter
-    for each in types:
-        for kernel in variants(op, each, target):
-            if kernel.symbol not in avoid and all(CASES[name](facts or {}) for name in kernel.when):
-                return kernel
+                return (adapter,)
+    found = tuple(
+        kernel
+        for each in types
+        for kernel in variants(op, each, target)
+        if all(CASES[name](facts or {}) for name in kernel.when)
+    )
+    if found:
+        return found
     known = sorted({kernel.types for kernel in kernels() if kernel.op == op})
     raise CortexMError(
         f"no {op} kernel for element types {types[-1]!r}",

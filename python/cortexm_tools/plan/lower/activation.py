@@ -53,31 +53,14 @@ def _column_fields(select: Selector, op: Op, dim: int) -> dict[str, Field]:
     }
 
 
-def _elements_by_table(select: Selector) -> Counter[Attrs]:
-    """The elements of all softmaxes with one table."""
-    found: Counter[Attrs] = Counter()
-    for op in select.all(ops.Softmax):
-        assert isinstance(op.attrs, ops.Softmax)
-        found[replace(op.attrs, dim=0)] += select.tensor(op.outputs[0]).numel
-    return found
-
-
-FEW_ELEMENTS = "softmax_of_few_elements"
-"""Code for a softmax that is smaller and slower than what more elements take, to be done without."""
-
-
 @lowers(ops.Softmax)
 def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
-    """`elements`: how many are worth the constants of a faster kernel, of all that would share them; none
-    needs to be with OPTIMIZE speed."""
     fields = _column_fields(select, op, attrs.dim) | {
         **rescale_fields(attrs.rescale),
         "diff_min": max(attrs.diff_min, lowest_difference(attrs.rescale)),
     }
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    of_table = select.in_all("softmax tables", lambda: _elements_by_table(select))
-    elements = ALL_ELEMENTS if select.avoids(FEW_ELEMENTS) else of_table[replace(attrs, dim=0)]
-    kernel = select.kernel("softmax", "s8", op, {**fields, "elements": elements})
+    kernel = select.kernel("softmax", "s8", op, fields)
     if kernel.op != "softmax":
         table = softmax_table(attrs.rescale, attrs.diff_min)
         args.insert(1, select.constant("exponentials", table, "of differences of codes", needed=0))

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,15 +14,13 @@ from ...errors import CortexMError
 from ...ir import Array, Attrs, Graph, Op, Tensor, ops
 from ...ir.geometry import Window
 from ...target import Target
-from ..kernels import gathered
 from ..kernels.cmsis_nn import compiled_isa
 from ..kernels.facts import Facts
 from ..kernels.params import check_ranges
 from ..kernels.scratch import SCRATCH
-from ..kernels.table import Kernel, KernelChoice, find_kernel, symbols
+from ..kernels.table import Kernel, KernelChoice, find_kernels
 from ..types import Arg, Call, ConstantArg, Field, ScratchArg, TensorArg
 from .constants import Source, Weights
-from .neighbours import NEIGHBOURS
 
 _Fact = TypeVar("_Fact")
 
@@ -55,19 +52,21 @@ class Lowered:
 
     Attributes:
         calls: their constants have the keys of `sources` for names.
-        others: the symbols of its kernels that could be others.
+        trail: which way was taken where there were several, by number.
+        ways: how many there were, each time.
     """
 
     calls: tuple[Call, ...]
     sources: Mapping[str, Source]
-    others: frozenset[str]
+    trail: tuple[int, ...] = ()
+    ways: tuple[int, ...] = ()
 
 
 class Lowerings:
-    """The operators of a graph as kernel calls, each lowered once for every set of kernels to do without.
+    """The operators of a graph as kernel calls, in all ways that there are.
 
     Whoever compares plans of one graph, also in another order, shares one of these. With `apart` no two
-    constants are put together. With `tiles` convolutions may take conv2d_tiles (plan/search/tiles.py).
+    constants are put together.
     """
 
     def __init__(
@@ -77,14 +76,10 @@ class Lowerings:
         choice: KernelChoice = KernelChoice.BUILTIN,
         *,
         apart: bool = False,
-        tiles: bool = False,
     ) -> None:
+        self.graph = graph
         self.tensors = graph.tensors
-        self.ops = graph.ops
         self.apart = apart
-        self.tiles = tiles
-        self._convolutions = [op for op in graph.ops if isinstance(op.attrs, ops.Conv2d)]
-        self.all_plain = all(_is_plain(graph, op) for op in graph.ops)
         self.target = target
         self.choice = choice
         self.joined = frozenset(
@@ -97,21 +92,15 @@ class Lowerings:
         # What the code of other libraries is compiled for.
         self.isa = target.isa if choice is KernelChoice.BUILTIN else compiled_isa(target)
         # By the first result of an operator, which no other one makes.
-        self._lowered: dict[tuple[int, frozenset[str]], Lowered] = {}
-        self._variants: dict[int, frozenset[str]] = {}
-        self._facts: dict[int | str, Any] = {}
-        self._convolving: dict[frozenset[str], frozenset[str]] = {}
+        self._facts: dict[int, Any] = {}
+        self._ways: dict[int, tuple[Lowered, ...]] = {}
 
-    def lower(self, op: Op, without: Set[str] = frozenset()) -> Lowered:
-        """The kernel calls that compute `op`, with none of our kernels in `without`, given by symbol.
+    def lower(self, op: Op, trail: tuple[int, ...] = ()) -> Lowered:
+        """The kernel calls that compute `op`: the first way that there is, after those of a trail.
 
         Raises:
             CortexMError: no kernel serves it, or a parameter is out of its field's range.
         """
-        made = op.outputs[0]
-        known = self._variants.get(made)
-        if known is not None and (made, known & without) in self._lowered:
-            return self._lowered[made, known & without]
         lowering = _LOWERINGS.get(type(op.attrs))
         if lowering is None:
             raise CortexMError(
@@ -119,15 +108,26 @@ class Lowerings:
                 where=str(op.layer),
                 hint=advice_on(op.layer.call),
             )
-        select = Selector(self, op, without)
+        select = Selector(self, op, trail)
         calls = tuple(lowering(select, op.attrs, op))
         for call in calls:
             check_ranges(call.kernel, call.fields, op)
-        variants = (known or frozenset()) | select.variants
-        found = Lowered(calls, select.sources, frozenset(select.others))
-        self._variants[made] = variants
-        self._lowered[made, variants & without] = found
-        return found
+        return Lowered(calls, select.sources, tuple(select.trail), tuple(select.ways))
+
+    def ways(self, op: Op) -> tuple[Lowered, ...]:
+        """The calls of an operator in every way, the usual one first."""
+        made = op.outputs[0]
+        if made not in self._ways:
+            found, trails = list[Lowered](), [()]
+            while trails:
+                trail = trails.pop()
+                lowered = self.lower(op, trail)
+                found.append(lowered)
+                for place in range(len(trail), len(lowered.ways)):
+                    before = lowered.trail[:place]
+                    trails += [(*before, other) for other in range(1, lowered.ways[place])]
+            self._ways[made] = tuple(sorted(found, key=lambda each: each.trail))
+        return self._ways[made]
 
     def may_leave_gaps(self, index: int) -> bool:
         """Whether what makes a tensor could leave gaps between its pixels, as a concatenation in place asks
@@ -139,32 +139,12 @@ class Lowerings:
             for call in calls
         )
 
-    def convolving(self, without: frozenset[str]) -> frozenset[str]:
-        """The symbols of the kernels that the graph's convolutions take, with none of those in `without`."""
-        if without not in self._convolving:
-            calls = (call for op in self._convolutions for call in self.lower(op, without).calls)
-            self._convolving[without] = frozenset(call.kernel.symbol for call in calls)
-        return self._convolving[without]
-
-    def once(self, key: int | str, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives the first time that it is asked for a tensor, or for a word."""
+    def once(self, key: int, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives the first time that it is asked for a tensor."""
         if key not in self._facts:
             self._facts[key] = find()
         found: _Fact = self._facts[key]
         return found
-
-
-def _is_plain(graph: Graph, op: Op) -> bool:
-    """Whether an operator is no convolution, nor a linear layer, which may become one; or has one group, or
-    one for each channel, and outputs in fours."""
-    shape = graph.tensors[op.outputs[0]].shape if op.outputs else ()
-    if isinstance(op.attrs, ops.Linear):
-        return shape[-1] % 4 == 0
-    if isinstance(op.attrs, ops.Conv2d):
-        return op.attrs.groups == 1 and shape[1] % 4 == 0
-    if isinstance(op.attrs, ops.DepthwiseConv2d):
-        return shape[1] % 4 == 0
-    return not isinstance(op.attrs, ops.TransposeConv2d)
 
 
 class Selector:
@@ -172,32 +152,31 @@ class Selector:
 
     Attributes:
         sources: of constants, by the name that calls have for them.
-        others: symbols of the kernels it has taken for which there are others.
-        variants: symbols of all that it might have taken.
+        trail: which way was taken where there were several.
+        ways: how many there were.
     """
 
-    def __init__(self, lowerings: Lowerings, op: Op, without: Set[str]) -> None:
+    def __init__(self, lowerings: Lowerings, op: Op, trail: tuple[int, ...]) -> None:
         self.target = lowerings.target
         self.choice = lowerings.choice
         self.sources: dict[str, Source] = {}
-        self.others: set[str] = set()
-        self.variants: frozenset[str] = frozenset()
+        self.trail: list[int] = []
+        self.ways: list[int] = []
         self._lowerings = lowerings
         self._op = op
-        self._without = without
+        self._given = trail
+
+    def pick(self, ways: Sequence[_Fact]) -> _Fact:
+        """One of several ways to the same bytes, the usual one first."""
+        if len(ways) == 1:
+            return ways[0]
+        place = len(self.trail)
+        self.trail.append(self._given[place] if place < len(self._given) else 0)
+        self.ways.append(len(ways))
+        return ways[self.trail[-1]]
 
     def tensor(self, index: int) -> Tensor:
         return self._lowerings.tensors[index]
-
-    def avoids(self, name: str) -> bool:
-        """Whether to do without what has this name, as without a kernel of that symbol."""
-        self.variants |= {name}
-        return name in self._without
-
-    def is_convolving(self, kernel: Kernel) -> bool:
-        """Whether a convolution takes `kernel`, so that it is in the image anyway."""
-        avoided = frozenset(name for name in (*gathered.SYMBOLS, NEIGHBOURS) if self.avoids(name))
-        return kernel.symbol in self._lowerings.convolving(avoided)
 
     def is_joined(self, index: int) -> bool:
         """Whether a tensor is an operand of a concatenation, in whose result it may be made."""
@@ -212,47 +191,23 @@ class Selector:
         return index in self._lowerings.looked_up
 
     def once(self, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives of the operator, which is the same whatever kernels are taken."""
+        """What `find` gives of the operator, which is the same in all ways."""
         return self._lowerings.once(self._op.outputs[0], find)
-
-    def in_all(self, word: str, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives of all operators, under a word of its own, whatever kernels are taken."""
-        return self._lowerings.once(word, find)
-
-    def all(self, kind: type[Attrs]) -> list[Op]:
-        """All operators of a kind in the graph."""
-        return self.in_all(
-            kind.__name__, lambda: [op for op in self._lowerings.ops if isinstance(op.attrs, kind)]
-        )
 
     def kernel(
         self, name: str, types: str | tuple[str, ...], op: Op, facts: Facts | None = None
     ) -> Kernel:
-        """The kernel for these element types, or for the first of several that has one."""
+        """One of the kernels for these element types, those for the first of several first."""
         serving = (types,) if isinstance(types, str) else types
-        find = partial(
-            find_kernel,
+        found = find_kernels(
             name,
             serving,
             self.target,
             layer=str(op.layer),
-            facts={
-                "core": self.target.core,
-                "isa": self._lowerings.isa,
-                "tiles": self._lowerings.tiles,
-                "all_plain": self._lowerings.all_plain,
-                **(facts or {}),
-            },
+            facts={"core": self.target.core, "isa": self._lowerings.isa, **(facts or {})},
             choice=self._lowerings.choice,
         )
-        self.variants |= symbols(name, serving)
-        kernel = find(avoid=self._without)
-        try:
-            if find(avoid=self._without | {kernel.symbol}) != kernel:
-                self.others.add(kernel.symbol)
-        except CortexMError:
-            pass  # it is the last
-        return kernel
+        return self.pick(found)
 
     def scratch(self, kernel: Kernel, fields: Facts) -> ScratchArg:
         """The memory that a call of `kernel` with this parameter block needs."""

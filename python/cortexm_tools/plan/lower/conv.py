@@ -19,12 +19,7 @@ from .context import Selector, lowers
 from .conv_layers import Layer, is_reversed, layers_of
 from .copies import copy_call, merge_dims
 from .images import image_calls, image_fields, window_fields
-from .neighbours import NEIGHBOURS
-from .transposed import (
-    ROW_PHASES,
-    RowPhase,
-    places,
-)
+from .transposed import RowPhase, places
 from .weights import (
     constant_data,
     folded_bias,
@@ -50,23 +45,17 @@ def _convolution(select: Selector, attrs: ops.ConvAttrs, op: Op) -> list[Call]:
     layer, joined, copying, phases = select.once(
         lambda: layers_of(select, attrs, op, extents | clamp)
     )
-    copying = tuple(way for way in copying if not select.avoids(way.copies))
-    if phases and not select.avoids(ROW_PHASES):
-        select.others.add(ROW_PHASES)
-        if not copying:
-            return _rows(select, attrs, op, extents, phases)
-    if not select.avoids(NEIGHBOURS):
-        alone = layer
-        layer = next(iter(copying), joined)
-        if layer is joined and joined is not alone:
-            select.others.add(NEIGHBOURS)
+    forms = [joined, *copying, *([layer] if layer is not joined else ())]
+    form = select.pick([*forms, None] if phases else forms)
+    if form is None:
+        return _rows(select, attrs, op, extents, phases)
     positions = (
         out.numel
         if not isinstance(attrs, ops.TransposeConv2d)
         else x.numel // x.shape[1] * out.shape[1]
     )
     macs = positions * (weight.size // out.shape[1])
-    kernel, fields, constants = _kernel(select, attrs, op, extents, layer, weight, out.shape[1])
+    kernel, fields, constants = _kernel(select, attrs, op, extents, form, weight, out.shape[1])
     scratch = select.scratch(kernel, fields)
     return image_calls(select, op, kernel, fields, constants, scratch, macs)
 

@@ -14,7 +14,7 @@ from ..types import Call, Field
 from .boxes import strides
 from .context import POINTWISE, Selector, lowers
 from .images import strided_image_fields, window_fields
-from .transposed import FLOAT_PHASES, AxisPhase, float_phases
+from .transposed import AxisPhase, float_phases
 from .weights import float_call
 
 
@@ -80,9 +80,9 @@ def _float_convolution(
             fields = _turned(fields)
     taps = math.prod(weight.shape[1:])
     macs = (x.numel if transposed else out.numel) * taps
-    if transposed and weight.data is not None and not select.avoids(FLOAT_PHASES):
+    if transposed and weight.data is not None:
         phases = float_phases(attrs.window, x.shape[2:], out.shape[2:])
-        if phases:
+        if phases and select.pick((True, False)):
             return [_float_phase(select, op, fields, weight.data, *phase) for phase in phases]
     name = "transpose_conv2d" if transposed else "conv2d"
     return [float_call(select, op, name, fields, macs)]

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from ...ir import DType, Op, Tensor, ops
 from ...ir.geometry import Window
-from ...target import Isa
 from ..kernels.forms import FORMS
 from ..kernels.packing import Constants
 from ..kernels.params import rescale_fields, wide_fields, zero_point_fields
@@ -32,9 +30,6 @@ from .weights import (
     wide_bias,
 )
 
-_PANEL = 3  # pixels that conv2d takes at a time
-_FEW_PRODUCTS = 1 << 13  # of a layer that is not worth a kernel of its own
-
 
 def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int, int]:
     """The constants of a linear layer, a bound of |accumulator|, and `largest_start`."""
@@ -54,19 +49,12 @@ def _layer(select: Selector, attrs: ops.Linear, op: Op) -> tuple[Constants, int,
     return constants, largest_sum(np.abs(values).sum(axis=1), folded), 0
 
 
-def _takes_panels(select: Selector, rows: int) -> bool:
-    return select.target.isa is Isa.DSP and rows >= _PANEL
-
-
 def _is_image(
     select: Selector, attrs: ops.Linear, x: Tensor, rows: int, in_features: int, out_features: int
 ) -> bool:
-    """Whether to take the rows for the pixels of an image and the layer for its 1x1 convolution: that of
-    DSP instructions makes three pixels from one load of the weights, and the classifier at the end of a
-    network of convolutions needs no other kernel than these."""
+    """Whether the rows can be taken for the pixels of an image and the layer for its 1x1 convolution."""
     return (
         select.choice is KernelChoice.BUILTIN
-        and (_takes_panels(select, rows) or rows * in_features * out_features <= _FEW_PRODUCTS)
         and x.dtype is DType.S8
         and attrs.weight_zero_point == 0
         and max(rows, in_features, out_features) < 1 << 16
@@ -126,20 +114,11 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     }
     is_wide = x.dtype is DType.S16 and not fits_in_32_bits(bound)
     types = types_of(x.dtype, constants.weight, out_features)
-    own = partial(select.kernel, "linear_wide" if is_wide else "linear", types, op, facts)
-    kernel = None
-    if _is_image(select, attrs, x, rows, in_features, out_features):
-        pixels = _pixels(fields)
-        found = select.kernel("conv2d", types, op, facts | pixels)
-        panels = _takes_panels(select, rows) and found.isa is Isa.DSP
-        if panels and out_features < 4 and (out_features == 1 or in_features % 4):
-            # Of one or two outputs at a time one is left, and fours of inputs are put together first.
-            panels = own().op != "linear_few"
-        is_small = rows * in_features * out_features <= _FEW_PRODUCTS
-        if panels or is_small and select.is_convolving(found):
-            kernel, fields = found, pixels
-    if kernel is None:
-        kernel = own()
+    if _is_image(select, attrs, x, rows, in_features, out_features) and select.pick((True, False)):
+        fields = _pixels(fields)
+        kernel = select.kernel("conv2d", types, op, facts | fields)
+    else:
+        kernel = select.kernel("linear_wide" if is_wide else "linear", types, op, facts)
     packed = FORMS[kernel.pack].tables(constants)
     named = table_fields(select, packed, label, out_features)
     needed = needed_biases(constants, packed, out_features)

@@ -28,8 +28,6 @@ from ..kernels import gemm, planes, triples
 from ..kernels.facts import windows_inside
 from .groups import in_groups
 
-NEIGHBOURS = "neighbours"
-"""The name under which a plan does without."""
 
 
 @dataclass(frozen=True)

@@ -40,11 +40,7 @@ from .copies import copy_instructions
 from .lanes import Box
 from .neighbours import Joined, instructions, join_neighbours
 
-ROW_PHASES = "row_phases"
-"""The name under which a plan does without convolutions of rows."""
 
-FLOAT_PHASES = "float_phases"
-"""The name of phases of floats among what a plan may do without: each has a parameter block of its own."""
 
 _MOST_PHASES = 16
 _MOST_BYTES = 1024  # of constants that may be added

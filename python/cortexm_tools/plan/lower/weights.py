@@ -55,8 +55,6 @@ def largest_plain_sum(weight_sizes: Array, bias: Array) -> int:
     return int(sums.max(initial=0))
 
 
-FILLED = "float_filled"
-"""The name of weights of floats that are filled up among what a plan may do without."""
 
 _MANY_PIXELS = 16
 _FEW_TERMS = (24, 12)  # side by side or apart, up to which few outputs of 1x1 windows are filled up
@@ -154,7 +152,7 @@ def float_call(
         constants = Constants(data, np.zeros(0, np.float32), groups=groups)
         shape = "x".join(map(str, data.shape))
         pack = kernel.pack
-        if part is None and _is_filled(select, kernel, fields, data):
+        if part is None and _is_filled(kernel, fields, data) and select.pick((True, False)):
             pack, fields = "float_filled", fields | {"filled": 1}
         weights = select.constant(label, Weights(pack, constants), shape, needed=data.nbytes)
     elif part is not None:
@@ -178,7 +176,7 @@ def _are_planes(kernel: Kernel, fields: dict[str, Field]) -> bool:
     return kernel.pack == "float_channels" and not are_beside
 
 
-def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
+def _is_filled(kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
     """Whether the outputs of a group that are left behind eights are filled up to vectors, which takes half
     as long or less, but more weights: not of few pixels, nor of one output where columns lie side by side, or
     of up to three with more terms in their 1x1 windows, as four pixels at a time then take as long."""
@@ -197,7 +195,6 @@ def _is_filled(select: Selector, kernel: Kernel, fields: dict[str, Field], weigh
         and (outputs % 8 != 1 or strides[3] != 1)
         and ints["out_h"] * ints["out_w"] >= _MANY_PIXELS
         and more <= max(_MORE_WEIGHTS, weight.nbytes // 4)
-        and not select.avoids(FILLED)
     )
 
 

@@ -11,17 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ...errors import CortexMError
 from ...ir import DType, Graph
 from ...target import Optimize
+from ..choose.options import Room
+from ..choose.room import Choice, fit
 from ..types import Plan
 from .choose import plan_within
 from .choose_bands import choose_chains
 from .cost import instructions_by_kernel
-from .less_scratch import Choice, fit
 from .space import SearchSpace
-from .whole import Spare
 
 LEAST_PART = 0.2  # of the RAM, as a fraction
 LEAST_PART_IO = 0.25
@@ -97,13 +98,15 @@ def smaller_plan(space: SearchSpace, plan: Plan) -> Alternative | None:
     if plan.optimize is Optimize.SIZE or plan.regions or worthwhile < _interface(plan.graph):
         return None
 
-    def choose(spare: Spare, limit: int | None) -> Choice:
+    def choose(room: Room, limit: int | None) -> Choice:
         """As `plan_within` chooses."""
-        every = space.candidates(Optimize.SIZE, spare, matrices=limit is not None)
+        every = space.candidates(Optimize.SIZE, room, matrices=limit is not None)
         options = [(each, choose_chains(each, Optimize.SIZE, limit)) for each in every]
         return min(options, key=lambda option: option[0].smallest(option[1]))
 
-    candidates, chains = fit(choose, None)
+    candidates, chains = fit(
+        choose, partial(space.chosen, Optimize.SIZE), space.least_memory, None
+    )
     size = candidates.smallest(chains)
     if size > worthwhile:
         return None

@@ -89,7 +89,7 @@ def assemble(
             arenas=arenas,
             regions=regions,
             optimize=optimize,
-            spared=len({tensor for tensor, _ in candidates.spare}),
+            spared=candidates.spared,
             parts=unplaced.parts,
         )
     )

@@ -4,15 +4,16 @@ they need: bytes of arena, with those of states, and, roughly, instructions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from ...ir import Graph
 from ...progress import tick
+from ...target import Target
 from ..budget import MOST_PLACES, places, within
-from ..kernels.table import find_kernel
-from ..lower.context import Lowerings
+from ..kernels.table import find_kernels
+from ..lower.context import Lowered
 from ..memory.concat_in_place import Joined, find_parts, into_result, joinable
 from ..memory.lifetimes import KnownStep, Lives, Unplaced, lives_of, unplaced_of
 from ..memory.offset_search import align_up
@@ -23,7 +24,7 @@ from ..types import Part, Step
 from .bands import Chain, band_step
 from .cost import band_cost, instructions
 from .matrix_bands import is_matrix_chain, matrix_chains, matrix_step, replaced_in_bands
-from .whole import Spare, WholeCalls, is_in_place
+from .whole import WholeCalls, is_in_place
 
 MOST_OPERANDS = 32  # of concatenations to look at one by one
 
@@ -46,23 +47,25 @@ class Candidates:
     """The steps and buffers of a graph for any choice of chains.
 
     Args:
-        lowerings: of its operators, in whatever order.
-        avoid: kernels that no operator takes, by symbol.
-        spare: kernels that some operators do without, besides.
+        lowered: its operators by their first result, in whatever order.
+        apart: no two constants are put together.
+        spared: operators that do without faster kernels for want of memory.
     """
 
     def __init__(
         self,
         graph: Graph,
-        lowerings: Lowerings,
-        avoid: frozenset[str] = frozenset(),
-        spare: Spare = frozenset(),
+        target: Target,
+        lowered: Mapping[int, Lowered],
+        *,
+        apart: bool = False,
+        spared: int = 0,
     ) -> None:
         self.graph = graph
-        self.target = lowerings.target
-        self.constants_apart = lowerings.apart
-        self.spare = spare
-        self.whole = WholeCalls(graph, lowerings, avoid, spare)
+        self.target = target
+        self.constants_apart = apart
+        self.spared = spared
+        self.whole = WholeCalls(graph, lowered)
         self.calls = self.whole.calls
         self._steps: dict[tuple[int, bool] | Chain, KnownStep] = {}
         self._groups: dict[frozenset[int], dict[int, int]] = {}
@@ -201,7 +204,7 @@ class Candidates:
             if is_matrix_chain(self.graph, chain):
                 step = matrix_step(self.graph, self.calls, chain)
             else:
-                move = find_kernel("move", ("x8",), self.target)
+                move, *_ = find_kernels("move", ("x8",), self.target)
                 step = band_step(self.graph, self.calls, chain, move)
             self._steps[chain] = KnownStep(self.graph, step)
         return self._steps[chain]

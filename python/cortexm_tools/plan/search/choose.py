@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ...ir import Graph
 from ...options.memories import Region
 from ...target import Optimize, Target
 from ..budget import check_alive, check_sizes
+from ..choose.options import Room
+from ..choose.room import Choice, fit
 from ..kernels.table import KernelChoice
 from ..memory.regions import NoRoom
 from ..memory.sharing import share_memory
@@ -16,9 +19,7 @@ from ..types import Plan
 from .assemble import assemble
 from .candidates import Candidates
 from .choose_bands import choose_chains, fastest_chains
-from .less_scratch import Choice, fit
 from .space import SearchSpace
-from .whole import Spare
 
 
 def make_plan(
@@ -64,37 +65,38 @@ def plan_within(
         return assemble(space.as_given(optimize), (), regions, optimize)
     rooms = [region.size for region in regions if region.kind != "weights"]
 
-    def candidates_of(spare: Spare, limit: int | None) -> list[Candidates]:
-        return space.candidates(optimize, spare, matrices=limit is not None)
+    def candidates_of(room: Room, limit: int | None) -> list[Candidates]:
+        return space.candidates(optimize, room, matrices=limit is not None)
 
-    def choose(spare: Spare, limit: int | None) -> Choice:
+    def choose(room: Room, limit: int | None) -> Choice:
         """Within the RAM limit what costs least; else the order with the smaller arena, the program's if
         they are equal."""
         if limit is not None and limit == ram_limit and not rooms:
-            options = [(p, fastest_chains(p, optimize, limit)) for p in candidates_of(spare, limit)]
+            options = [(p, fastest_chains(p, optimize, limit)) for p in candidates_of(room, limit)]
             within = [(p, chains) for p, chains in options if p.is_within(chains, limit)]
             if within and optimize is not Optimize.SIZE:
                 return min(within, key=lambda option: option[0].cost(option[1]))
             best, *others = options
         else:
             best, *others = [
-                (p, choose_chains(p, optimize, limit)) for p in candidates_of(spare, limit)
+                (p, choose_chains(p, optimize, limit)) for p in candidates_of(room, limit)
             ]
         for candidates, chains in others:
             if candidates.is_within(chains, best[0].smallest(best[1]) - 1):
                 best = candidates, chains
         return best
 
+    fitted = partial(fit, choose, partial(space.chosen, optimize), space.least_memory)
     if not rooms:
-        return assemble(*fit(choose, ram_limit), regions, optimize)
-    return _spread(choose, regions, rooms, optimize, ram_limit)
+        return assemble(*fitted(ram_limit), regions, optimize)
+    return _spread(fitted, regions, rooms, optimize, ram_limit)
 
 
 _PARTS = (1.0, 0.5, 0.25, 0.125, 0.0)
 
 
 def _spread(
-    choose: Callable[[Spare, int | None], Choice],
+    fitted: Callable[..., Choice],
     regions: tuple[Region, ...],
     rooms: Sequence[int],
     optimize: Optimize,
@@ -112,7 +114,7 @@ def _spread(
     plans: list[Plan] = []
     smallest, failure = 0, NoRoom("")
     for limit in dict.fromkeys((whole, (whole + most) // 2, most, 1)):
-        candidates, chains = fit(choose, limit, may_grow=ram_limit is not None)
+        candidates, chains = fitted(limit, may_grow=ram_limit is not None)
         for part in _PARTS:
             try:
                 plan = assemble(candidates, chains, regions, optimize, fast=part)

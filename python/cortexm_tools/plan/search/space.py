@@ -7,20 +7,17 @@ from dataclasses import replace
 from functools import cached_property
 
 from ...ir import Graph
-from ...target import Isa, Optimize, Target
+from ...target import Optimize, Target
+from ..choose.kernels import PER_BYTE, choose
+from ..choose.options import NO_LIMIT, Option, Room, options_of, within
 from ..kernels.table import KernelChoice
-from ..lower.activation import FEW_ELEMENTS
 from ..lower.context import Lowerings
 from ..lower.functions import fuse_functions
 from ..lower.gates import fuse_gates
 from ..memory.states import settle
 from .candidates import Candidates
-from .gathers import not_worth_their_code
-from .least_flash import MORE_CONSTANTS, larger_kernels
 from .matrix_bands import together
 from .order import smallest_order
-from .tiles import tiles_pay
-from .whole import Spare, WholeCalls
 
 
 class SearchSpace:
@@ -49,25 +46,39 @@ class SearchSpace:
         self.graph = settle(graph)
         self.target = target
         self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)
-        # By the lowerings, the number of the order, and the kernels to do without.
-        self._known: dict[tuple[Lowerings, int, frozenset[str], Spare], Candidates] = {}
-        self._larger: dict[tuple[Lowerings, int, Spare], frozenset[str]] = {}
+        # By the number of the order, and what is chosen.
+        self._known: dict[tuple[int, tuple[int, ...]], Candidates] = {}
+        self._chosen: dict[tuple[Optimize, tuple[tuple[int, int], ...]], list[Option]] = {}
 
     @cached_property
-    def _ways(self) -> list[Lowerings]:
-        """Operators as kernel calls: with tiles, if these pay, and without, as they may need more scratch."""
-        plain = self._lowerings
-        if self.target.isa is not Isa.MVE or plain.choice is not KernelChoice.BUILTIN:
-            return [plain]
-        tiled = Lowerings(self.graph, self.target, apart=plain.apart, tiles=True)
-        calls = (WholeCalls(self.graph, each, self._avoid).calls for each in (plain, tiled))
-        pay = tiles_pay(*([call for made in whole for call in made] for whole in calls))
-        return [tiled, plain] if pay else [plain]
+    def options(self) -> dict[int, tuple[Option, ...]]:
+        """The ways to compute each operator, by its first result.
+
+        Raises:
+            CortexMError: an operator has no kernel, the first one is named.
+        """
+        return {
+            op.outputs[0]: options_of(self.graph, self._lowerings, op) for op in self.graph.ops
+        }
 
     @cached_property
-    def _avoid(self) -> frozenset[str]:
-        """The kernels that are not worth their code in this graph."""
-        return not_worth_their_code(self.graph, self._lowerings)
+    def least_memory(self) -> dict[int, int]:
+        """Bytes that each operator's step needs beside its operands at least, by its first result."""
+        return {made: min(o.memory for o in ways) for made, ways in self.options.items()}
+
+    def chosen(self, optimize: Optimize, room: Room = NO_LIMIT) -> dict[int, Option]:
+        """The best ways, by the operators' first results.
+
+        Args:
+            room: bytes that steps may need beside their operands, where there is a limit.
+        """
+        key = optimize, tuple(sorted(room.items()))
+        if key not in self._chosen:
+            self._chosen[key] = choose(
+                [within(ways, room.get(made)) for made, ways in self.options.items()],
+                PER_BYTE[optimize],
+            )
+        return dict(zip(self.options, self._chosen[key], strict=True))
 
     @cached_property
     def _orders(self) -> list[Graph]:
@@ -87,47 +98,29 @@ class SearchSpace:
         Raises:
             CortexMError: an operator has no kernel, the first one is named.
         """
-        return self._candidates(self._ways[0], 0, self.graph, optimize)
+        return self._candidates(0, self.graph, optimize, NO_LIMIT)
 
     def candidates(
-        self, optimize: Optimize, spare: Spare = frozenset(), *, matrices: bool = False
+        self, optimize: Optimize, room: Room = NO_LIMIT, *, matrices: bool = False
     ) -> list[Candidates]:
-        """Those in each order, the program's own first, with the kernels that `optimize` asks for, and in
-        each way, the fastest first; with `matrices` also in the order for bands of them.
+        """Those in each order, the program's own first, with the kernels that `optimize` asks for; with
+        `matrices` also in the order for bands of them.
 
         Raises:
             CortexMError: an operator has no kernel, the first one is named.
         """
         orders = [*self._orders, *(self._order_for_matrices if matrices else ())]
         return [
-            self._candidates(lowerings, number, graph, optimize, spare)
-            for number, graph in enumerate(orders)
-            for lowerings in self._ways
+            self._candidates(number, graph, optimize, room) for number, graph in enumerate(orders)
         ]
 
-    def _candidates(
-        self,
-        lowerings: Lowerings,
-        number: int,
-        graph: Graph,
-        optimize: Optimize,
-        spare: Spare = frozenset(),
-    ) -> Candidates:
-        avoid = self._avoid
-        if optimize is Optimize.SIZE:
-            avoid = self._larger_kernels(lowerings, number, graph, spare)
-        elif optimize is Optimize.SPEED:
-            avoid |= {FEW_ELEMENTS}
-        key = lowerings, number, avoid, spare
+    def _candidates(self, number: int, graph: Graph, optimize: Optimize, room: Room) -> Candidates:
+        chosen, free = self.chosen(optimize, room), self.chosen(optimize)
+        key = number, tuple(id(option) for option in chosen.values())
         if key not in self._known:
-            self._known[key] = Candidates(graph, lowerings, avoid, spare)
+            lowered = {made: option.lowered for made, option in chosen.items()}
+            spared = sum(chosen[made].memory < free[made].memory for made in chosen)
+            self._known[key] = Candidates(
+                graph, self.target, lowered, apart=self._lowerings.apart, spared=spared
+            )
         return self._known[key]
-
-    def _larger_kernels(
-        self, lowerings: Lowerings, number: int, graph: Graph, spare: Spare
-    ) -> frozenset[str]:
-        key = lowerings, number, spare
-        if key not in self._larger:
-            fastest = WholeCalls(graph, lowerings, MORE_CONSTANTS, spare=spare)
-            self._larger[key] = larger_kernels(lowerings, fastest)
-        return self._larger[key]

@@ -172,7 +172,7 @@ def _few_outputs(facts: Facts) -> bool:
 
 def _plain(facts: Facts) -> bool:
     """A convolution for outputs in fours, as all of the model are, with one group."""
-    return bool(facts.get("all_plain", False) and facts["out_c"] % 4 == 0)
+    return bool(facts["out_c"] % 4 == 0)
 
 
 def _copies(symbol: str) -> Callable[[Facts], bool]:
@@ -187,7 +187,7 @@ def _tiles(facts: Facts) -> bool:
     is_whole = facts["groups"] == 1 and facts["out_c"] % 2 == 0 and _undilated(facts)
     is_plain = facts["act_min"] == -128 and facts["act_max"] == 127
     is_near = facts["largest_bias"] < 1 << 22 and facts["out_pixel_stride"] <= 16383
-    if not (facts["tiles"] and is_whole and is_plain and is_near):
+    if not (is_whole and is_plain and is_near):
         return False
     if is_pointwise(facts) or shares_columns(facts):
         return bool(facts["in_c"] % 16 == 0)

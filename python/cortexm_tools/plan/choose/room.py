@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much memory the kernels of a network may take.
+
+A faster kernel often works through scratch, or may not write over what it reads. Where a step that needs most
+has another way which takes less, its room is cut to that, until no such step is left. Of all these choices the
+one is taken whose instructions and bytes of arena, at PER_BYTE each, are the least together; with a RAM limit
+the first one within it, and then only steps above the limit give way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..search.bands import Chain
+from ..search.candidates import Candidates
+from .options import NO_LIMIT, Option, Room
+
+Choice = tuple[Candidates, tuple[Chain, ...]]
+
+PER_BYTE = 8
+_ROUNDS = 16
+
+
+def fit(
+    choose: Callable[[Room, int | None], Choice],
+    chosen: Callable[[Room], Mapping[int, Option]],
+    least: Mapping[int, int],
+    ram_limit: int | None,
+    *,
+    may_grow: bool = True,
+) -> Choice:
+    """The choice with which the arena has at most `ram_limit` bytes, or the smallest one found.
+
+    If what the limit asks for is not enough, what a limit of nothing asks for is tried too: so a limit
+    of just the smallest arena is met.
+
+    Args:
+        choose: the planner with this room for steps, and its chains for a limit.
+        chosen: the ways that it takes with this room.
+        least: bytes beside its operands that each step needs at least.
+        may_grow: whether the limit is leave to use as much for speed; else it is the room that there is.
+    """
+
+    def descend(limit: int | None) -> Choice:
+        room = dict(NO_LIMIT)
+        best = latest = choose(room, ram_limit)
+        value = _value(best, chosen(room))
+        for _ in range(_ROUNDS):
+            if limit is not None and _is_within(best, limit):
+                break
+            more = _less(latest, chosen(room), least, limit)
+            if not more:
+                break
+            room |= more
+            latest = choose(room, ram_limit)
+            if limit is not None:
+                best = latest if _is_within(latest, _size(best) - 1) else best
+            elif (cost := _value(latest, chosen(room))) < value:
+                best, value = latest, cost
+        return best
+
+    if ram_limit is None or not may_grow:
+        found = descend(None)
+        if ram_limit is None or _is_within(found, ram_limit):
+            return found
+    found = descend(ram_limit)
+    if ram_limit > 1 and not _is_within(found, ram_limit):
+        other = descend(0)
+        return other if _is_within(other, _size(found)) else found
+    return found
+
+
+def _value(choice: Choice, chosen: Mapping[int, Option]) -> float:
+    candidates, chains = choice
+    instructions = sum(option.instructions for option in chosen.values()) + candidates.cost(chains)
+    return instructions + PER_BYTE * _size(choice)
+
+
+def _size(choice: Choice) -> int:
+    candidates, chains = choice
+    return candidates.smallest(chains)
+
+
+def _is_within(choice: Choice, nbytes: int) -> bool:
+    candidates, chains = choice
+    return candidates.is_within(chains, nbytes)
+
+
+def _less(
+    choice: Choice, chosen: Mapping[int, Option], least: Mapping[int, int], limit: int | None
+) -> Room:
+    """Less room for the steps above the limit, or for those that need most, as far as they have other ways."""
+    steps, loads = choice[0].loads(choice[1])
+    most = max(loads, default=0) - 1
+    if limit is not None:
+        most = min(most, limit)
+    over = [(op.outputs[0], load - most) for s, load in zip(steps, loads, strict=True) for op in s.ops]
+    return {
+        made: max(least[made], chosen[made].memory - excess)
+        for made, excess in over
+        if excess > 0 and chosen[made].memory > least[made]
+    }
