@@ -71,7 +71,7 @@ def _option(graph: Graph, lowerings: Lowerings, op: Op, lowered: Lowered) -> Opt
     }
     for call in lowered.calls:
         flash[call.kernel.symbol] = code_sizes().get(call.kernel.symbol, 0)
-    cost = sum(instructions(call, lowerings.target) for call in lowered.calls)
+    cost = sum(instructions(call, lowerings.target.core) for call in lowered.calls)
     return Option(lowered, cost, flash, _memory(graph, op, lowered))
 
 
