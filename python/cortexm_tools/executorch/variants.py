@@ -13,6 +13,8 @@ from ..errors import CortexMError
 from ..ir import Graph, Layer
 from ..ir.types import QuantParams
 from ..plan import lower
+from ..plan.choose.kernels import PER_BYTE, choose
+from ..plan.choose.options import options_of
 from ..plan.lower.constants import pack_constants, with_names
 from ..plan.lower.context import Lowerings
 from ..plan.memory.offset_search import align_up
@@ -35,7 +37,7 @@ from ..pte.values import (
 )
 from ..simplify.layout import assign_layouts
 from ..simplify.outputs import own_outputs
-from ..target import Target
+from ..target import Optimize, Target
 
 assert lower  # importing it registers the lowerings
 
@@ -205,7 +207,8 @@ def _compile(
     for position, tensor in enumerate(graph.outputs):
         tensors[tensor] = first_out + position
     lowerings = Lowerings(graph, target)
-    lowered = [lowerings.lower(op) for op in graph.ops]
+    options = [options_of(graph, lowerings, op) for op in graph.ops]
+    lowered = [option.lowered for option in choose(options, PER_BYTE[Optimize.BALANCED])]
     sources = {key: source for each in lowered for key, source in each.sources.items()}
     constants, names = pack_constants(sources)
     offsets: dict[int, int] = {}

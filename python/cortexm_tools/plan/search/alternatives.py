@@ -18,10 +18,10 @@ from ...ir import DType, Graph
 from ...target import Optimize
 from ..choose.options import Room
 from ..choose.room import Choice, fit
+from ..kernels.cost import instructions
 from ..types import Plan
 from .choose import plan_within
 from .choose_bands import choose_chains
-from .cost import instructions_by_kernel
 from .space import SearchSpace
 
 LEAST_PART = 0.2  # of the RAM, as a fraction
@@ -89,7 +89,7 @@ def coded_plan(coded: Callable[[], SearchSpace], plan: Plan) -> Alternative | No
 
 
 def _instructions(plan: Plan) -> float:
-    return instructions_by_kernel([call for step in plan.steps for call in step.calls])
+    return sum(instructions(call, plan.target.core) for step in plan.steps for call in step.calls)
 
 
 def smaller_plan(space: SearchSpace, plan: Plan) -> Alternative | None:
@@ -110,8 +110,8 @@ def smaller_plan(space: SearchSpace, plan: Plan) -> Alternative | None:
     size = candidates.smallest(chains)
     if size > worthwhile:
         return None
-    base = instructions_by_kernel([call for calls in candidates.calls for call in calls])
-    return Alternative(Optimize.SIZE, size, (base + candidates.cost(chains)) / _instructions(plan))
+    ratio = (candidates.instructions() + candidates.cost(chains)) / _instructions(plan)
+    return Alternative(Optimize.SIZE, size, ratio)
 
 
 def _interface(graph: Graph) -> int:

@@ -4,7 +4,7 @@ they need: bytes of arena, with those of states, and, roughly, instructions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from ...ir import Graph
 from ...progress import tick
 from ...target import Target
 from ..budget import MOST_PLACES, places, within
+from ..kernels.cost import instructions
 from ..kernels.table import find_kernels
 from ..lower.context import Lowered
 from ..memory.concat_in_place import Joined, find_parts, into_result, joinable
@@ -20,9 +21,8 @@ from ..memory.offset_search import align_up
 from ..memory.offsets import estimate, fits, live_bytes, lower_bound, place, savings
 from ..memory.sharing import share_memory
 from ..memory.states import state_bytes
-from ..types import Part, Step
+from ..types import Call, Part, Step
 from .bands import Chain, band_step
-from .cost import band_cost, instructions
 from .matrix_bands import is_matrix_chain, matrix_chains, matrix_step, replaced_in_bands
 from .whole import WholeCalls, is_in_place
 
@@ -272,16 +272,20 @@ class Candidates:
 
     def instructions(self) -> float:
         """Of one inference, without bands; roughly."""
-        return instructions([call for each in self.calls for call in each], self.target.isa)
+        return self._instructions(call for calls in self.calls for call in calls)
 
     def cost(self, chains: tuple[Chain, ...]) -> float:
         """The instructions that bands add; roughly."""
         for chain in chains:
             if chain not in self._costs:
-                (made,) = self.graph.ops[chain.last].outputs
-                height = self.graph.tensors[made].shape[-2]
-                self._costs[chain] = band_cost(self._banded(chain).step, self.target.isa, height)
+                whole = self.calls[chain.first : chain.last + 1]
+                before = self._instructions(call for calls in whole for call in calls)
+                after = self._instructions(self._banded(chain).step.calls)
+                self._costs[chain] = max(0.0, after - before)
         return sum(self._costs[chain] for chain in chains)
+
+    def _instructions(self, calls: Iterable[Call]) -> float:
+        return sum(instructions(call, self.target.core) for call in calls)
 
 
 def _holders(index: int, parts: dict[int, Part]) -> Iterator[int]:
