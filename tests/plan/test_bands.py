@@ -11,7 +11,7 @@ import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir.interpreter import run_graph
-from cortexm_tools.plan import Candidates, Chain, Lowerings, assemble, make_plan
+from cortexm_tools.plan import Candidates, Chain, SearchSpace, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.search.bands import is_chain
 from cortexm_tools.plan.types import Call, Step, TensorArg
@@ -43,7 +43,7 @@ def test_bands_hold_the_rows_they_need(seed: int, cpu: str) -> None:
     """Every chain of a network, in bands of one and three rows: bytes are never lost, no row is
     computed twice, and a buffer one row shorter is refused."""
     graph = simplify(random_tower(seed))
-    candidates = Candidates(graph, Lowerings(graph, Target.parse(cpu)))
+    candidates = SearchSpace(graph, Target.parse(cpu)).as_given(Optimize.BALANCED)
     for rows in (1, 3):
         for chain in chains_of(candidates, rows):
             plan = assemble(candidates, (chain,))
@@ -94,7 +94,7 @@ def call_with(call: Call, name: str, by: int) -> Call:
 @pytest.mark.parametrize("seed", range(4))
 def test_mutated_bands_are_noticed(seed: int) -> None:
     graph = simplify(random_tower(seed))
-    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates = SearchSpace(graph, M55).as_given(Optimize.BALANCED)
     for chain in chains_of(candidates, 2):
         plan = assemble(candidates, (chain,))
         number = next(i for i, step in enumerate(plan.steps) if step.fused)
@@ -127,7 +127,7 @@ def test_whole_constants_are_added_outside_of_bands(first: bool, executor: PlanE
     net.tensors[image] = replace(net.tensors[image], dim_order=net.tensors[x].dim_order)
     x = net.sum(*((image, x) if first else (x, image)))
     graph = net.finish(net.conv(net.conv(x, 4, (3, 3)), 4, (3, 3)))
-    candidates = Candidates(graph, Lowerings(graph, Target.parse("any")))
+    candidates = SearchSpace(graph, Target.parse("any")).as_given(Optimize.BALANCED)
     chains = chains_of(candidates, 2)
     assert [(chain.first, chain.last) for chain in chains] == [(2, 3)]
     inputs = random_inputs(graph, 0)

@@ -13,13 +13,13 @@ import pytest
 
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, contiguous, ops
-from cortexm_tools.plan import Candidates, Chain, KernelChoice, Lowerings, Plan, assemble, make_plan
+from cortexm_tools.plan import Chain, KernelChoice, Plan, SearchSpace, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.memory.concat_in_place import joinable
 from cortexm_tools.plan.search.bands import is_chain
 from cortexm_tools.plan.types import Step, TensorArg
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Target
+from cortexm_tools.target import Optimize, Target
 
 from tests.support.graphs import Net
 from tests.support.ownership import replay
@@ -38,13 +38,13 @@ def copies(plan: Plan) -> list[int]:
 
 
 def without_joins(graph: Graph) -> Plan:
-    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates = SearchSpace(graph, M55).as_given(Optimize.BALANCED)
     candidates.joined = frozenset()
     return assemble(candidates, ())
 
 
 def with_joins(graph: Graph) -> Plan:
-    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates = SearchSpace(graph, M55).as_given(Optimize.BALANCED)
     assert candidates.joined
     return assemble(candidates, ())
 
@@ -88,7 +88,7 @@ def test_last_states_lie_beside_each_other() -> None:
     x = net.input((3, 1, 8), order=contiguous(3))
     states = [add_layer(net, ops.Gru, x, 8, sequence=False)[0] for _ in range(2)]
     graph = simplify(net.finish(net.concat(states, 0)))
-    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates = SearchSpace(graph, M55).as_given(Optimize.BALANCED)
     candidates.joined = joinable(graph)
     plan = assemble(candidates, ())
     replay(plan)
@@ -107,7 +107,7 @@ def test_floats_that_are_copied_as_halves_lie_beside_each_other(order: tuple[int
         for _ in range(2)
     ]
     graph = simplify(net.finish(net.add(ops.Concat(1), parts, (1, 16, 8, 8), DType.F32, order)))
-    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates = SearchSpace(graph, M55).as_given(Optimize.BALANCED)
     candidates.joined = joinable(graph)
     plan = assemble(candidates, ())
     replay(plan)
@@ -144,7 +144,7 @@ def test_what_cannot_lie_in_the_result_is_copied(make: object) -> None:
 def test_kernels_of_other_libraries_leave_no_gaps() -> None:
     net = fire()
     graph = simplify(net.finish(len(net.tensors) - 1))
-    plan = assemble(Candidates(graph, Lowerings(graph, M55, KernelChoice.CMSIS_NN)), ())
+    plan = assemble(SearchSpace(graph, M55, KernelChoice.CMSIS_NN).as_given(Optimize.BALANCED), ())
     assert copies(plan) == [2, 2]
 
 
@@ -156,11 +156,11 @@ def test_a_result_that_would_live_too_long_is_copied() -> None:
     late = net.conv(net.conv(x, 64), 64, (3, 3), (2, 2))
     late = net.conv(net.conv(late, 80, **_POINTWISE), 60, **_POINTWISE)  # type: ignore[arg-type]
     graph = simplify(net.finish(net.pool(net.concat([early, late], 1), (4, 4), largest=True)))
-    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates = SearchSpace(graph, M55).as_given(Optimize.BALANCED)
     (operand,) = candidates.joined
     assert graph.tensors[operand[1]].shape[1] == 60
     size = candidates.smallest(())
-    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates = SearchSpace(graph, M55).as_given(Optimize.BALANCED)
     candidates.joined = joinable(graph)
     assert size < candidates.smallest(())
 
@@ -192,7 +192,7 @@ def test_no_byte_is_lost(cpu: str, codes: DType) -> None:
 def banded(seed: int) -> Iterator[Plan]:
     """Plans with one band each, of those that write into a joined result."""
     graph = simplify(random_branches(seed))
-    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates = SearchSpace(graph, M55).as_given(Optimize.BALANCED)
     count = len(candidates.graph.ops)
     for first in range(count):
         for last in range(first + 1, min(first + 3, count)):

@@ -13,12 +13,12 @@ from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.ir.interpreter import run_graph
-from cortexm_tools.plan import Candidates, Chain, Lowerings, assemble, make_plan
+from cortexm_tools.plan import Candidates, Chain, SearchSpace, assemble, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.search.matrix_bands import together
 from cortexm_tools.plan.types import ConstantArg, ScratchArg, Step
 from cortexm_tools.simplify import simplify
-from cortexm_tools.target import Target
+from cortexm_tools.target import Optimize, Target
 
 from tests.support.graphs import GraphProgram, Net
 from tests.support.plan_executor import PlanExecutor
@@ -29,7 +29,7 @@ M55 = Target.parse("cortex-m55")
 
 def candidates_of(graph: Graph, target: Target) -> Candidates:
     graph = replace(graph, ops=together(graph) or graph.ops)
-    return Candidates(graph, Lowerings(graph, target))
+    return SearchSpace(graph, target).as_given(Optimize.BALANCED)
 
 
 @pytest.mark.parametrize("mask", ATTENTION_MASKS)

@@ -13,7 +13,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.options.arena import SharedArena
 from cortexm_tools.options.memories import parse_region, parse_regions
-from cortexm_tools.plan import Candidates, Lowerings, Plan, make_plan
+from cortexm_tools.plan import Plan, SearchSpace, make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.memory.regions import NoRoom
 from cortexm_tools.plan.search.choose_bands import choose_chains
@@ -94,7 +94,7 @@ def test_a_region_of_just_the_size_is_enough(seed: int) -> None:
     whole = plan_of(seed)
     assert plan_of(seed, f"sram={whole.arena_size}").arena_size <= whole.arena_size
     graph = simplify(random_tower(seed))
-    candidates = Candidates(graph, Lowerings(graph, M55))
+    candidates = SearchSpace(graph, M55).as_given(Optimize.BALANCED)
     limit = candidates.smallest(choose_chains(candidates, Optimize.SIZE, None))
     regions = parse_regions([f"sram={max(limit, 256)}"])
     assert make_plan(graph, M55, regions).arena_size <= max(limit, 256)

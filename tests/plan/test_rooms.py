@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tests.support.imports import rooms, wrong_imports
 
-ORDER = ("kernels", "types", "budget", "lower", "memory", "search")
+ORDER = ("kernels", "types", "budget", "lower", "memory", "choose", "search")
 # What plan/ builds on.
 OUTSIDE = {"advice", "errors", "ir", "kernels", "options", "paths", "progress", "target"}
 MAY = {room: {*ORDER[: ORDER.index(room) + 1], *OUTSIDE} for room in ORDER}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a graph to a plan: kernels, constants, and the place of every tensor in the arena.
 
-Five rooms, by what they decide, and each imports only those before it: `kernels` (what exists and what
-it needs), `lower` (operators to kernel calls), `memory` (what lies where), `search` (which plan of the
-many). `check` proves of a finished plan what the others promise; it knows `types` alone.
+Six rooms, by what they decide, and each imports only those before it: `kernels` (what exists, what it needs
+and what it costs), `lower` (operators to kernel calls, in every way), `memory` (what lies where), `choose`
+(which ways), `search` (which plan of the many). `check` proves of a finished plan what the others promise; it knows `types` alone.
 """
 
 from . import lower
@@ -13,6 +13,7 @@ from .search.assemble import assemble
 from .search.bands import Chain
 from .search.candidates import Candidates
 from .search.choose import make_plan
+from .search.space import SearchSpace
 from .types import Plan
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "KernelChoice",
     "Lowerings",
     "Plan",
+    "SearchSpace",
     "assemble",
     "has_lowering",
     "lower",

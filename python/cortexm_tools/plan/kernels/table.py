@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache

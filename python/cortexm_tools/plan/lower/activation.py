@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 
-from ...ir import Attrs, DType, Op, Tensor, ops
+from ...ir import DType, Op, Tensor, ops
 from ...ir.fixed_point import lowest_difference, softmax_table
-from ..kernels.conditions.softmax import ALL_ELEMENTS
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
 from .context import Selector, lowers

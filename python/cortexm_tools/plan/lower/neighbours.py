@@ -29,7 +29,6 @@ from ..kernels.facts import windows_inside
 from .groups import in_groups
 
 
-
 @dataclass(frozen=True)
 class _Costs:
     """Instructions of conv2d on DSP, from what `python -m benchmarks.sweep --kinds conv` counts; of int8

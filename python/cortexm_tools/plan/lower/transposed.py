@@ -40,8 +40,6 @@ from .copies import copy_instructions
 from .lanes import Box
 from .neighbours import Joined, instructions, join_neighbours
 
-
-
 _MOST_PHASES = 16
 _MOST_BYTES = 1024  # of constants that may be added
 _PER_CHANNEL = 9  # of them for its bias, multiplier and shift

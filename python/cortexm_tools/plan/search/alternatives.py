@@ -17,11 +17,11 @@ from ...errors import CortexMError
 from ...ir import DType, Graph
 from ...target import Optimize
 from ..choose.options import Room
-from ..choose.room import Choice, fit
 from ..kernels.cost import instructions
 from ..types import Plan
 from .choose import plan_within
 from .choose_bands import choose_chains
+from .room import Choice, fit
 from .space import SearchSpace
 
 LEAST_PART = 0.2  # of the RAM, as a fraction
@@ -104,9 +104,7 @@ def smaller_plan(space: SearchSpace, plan: Plan) -> Alternative | None:
         options = [(each, choose_chains(each, Optimize.SIZE, limit)) for each in every]
         return min(options, key=lambda option: option[0].smallest(option[1]))
 
-    candidates, chains = fit(
-        choose, partial(space.chosen, Optimize.SIZE), space.least_memory, None
-    )
+    candidates, chains = fit(choose, partial(space.chosen, Optimize.SIZE), space.least_memory, None)
     size = candidates.smallest(chains)
     if size > worthwhile:
         return None

@@ -11,7 +11,6 @@ from ...options.memories import Region
 from ...target import Optimize, Target
 from ..budget import check_alive, check_sizes
 from ..choose.options import Room
-from ..choose.room import Choice, fit
 from ..kernels.table import KernelChoice
 from ..memory.regions import NoRoom
 from ..memory.sharing import share_memory
@@ -19,6 +18,7 @@ from ..types import Plan
 from .assemble import assemble
 from .candidates import Candidates
 from .choose_bands import choose_chains, fastest_chains
+from .room import Choice, fit
 from .space import SearchSpace
 
 

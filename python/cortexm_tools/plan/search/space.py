@@ -57,9 +57,7 @@ class SearchSpace:
         Raises:
             CortexMError: an operator has no kernel, the first one is named.
         """
-        return {
-            op.outputs[0]: options_of(self.graph, self._lowerings, op) for op in self.graph.ops
-        }
+        return {op.outputs[0]: options_of(self.graph, self._lowerings, op) for op in self.graph.ops}
 
     @cached_property
     def least_memory(self) -> dict[int, int]:

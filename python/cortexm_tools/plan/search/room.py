@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..search.bands import Chain
-from ..search.candidates import Candidates
-from .options import NO_LIMIT, Option, Room
+from ..choose.options import NO_LIMIT, Option, Room
+from .bands import Chain
+from .candidates import Candidates
 
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
@@ -94,7 +94,9 @@ def _less(
     most = max(loads, default=0) - 1
     if limit is not None:
         most = min(most, limit)
-    over = [(op.outputs[0], load - most) for s, load in zip(steps, loads, strict=True) for op in s.ops]
+    over = [
+        (op.outputs[0], load - most) for s, load in zip(steps, loads, strict=True) for op in s.ops
+    ]
     return {
         made: max(least[made], chosen[made].memory - excess)
         for made, excess in over
