@@ -75,7 +75,6 @@ RIGHT = {
     "few_unclamped": lambda f: f["in_c"] <= 16 * f["groups"] and f["out_c"] >= 8 * f["groups"]
     and (f.get("act_min"), f.get("act_max")) == (-128, 127) and products.is_pointwise(f)
     and f["out_pixel_stride"] <= 32767,
-    "few_outputs": lambda f: f["out_features"] < 4,
     "plain": lambda f: f["groups"] == 1 and f["out_c"] % 4 == 0,
     "tiles": lambda f: products._tiles({**f, "tiles": True}),
     "short_row": floats._one_row,

@@ -22,6 +22,7 @@ from typing import Any
 from ...paths import data_root
 from ...target import CORES, Core, Isa
 from ..types import Call
+from .params import field_types
 from .table import Kernel
 
 FUNCTIONS: dict[str, Callable[..., int]] = {"max": max, "min": min, "ceil": lambda a, b: -(-a // b)}
@@ -65,9 +66,10 @@ def terms_of(symbol: str) -> Terms | None:
 
 
 def values_of(kernel: Kernel, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What the names of terms stand for: the fields, of an array also its product and its last element; the
-    bytes of an element."""
-    values = {"size": _SIZES.get(re.match(r"[a-z]\d+", kernel.types)[0], 4), **fields}  # type: ignore[index]
+    """What the names of terms stand for: the fields, 0 where they are left out, of an array also its product and
+    its last element; and the bytes of an element."""
+    size = _SIZES.get(kernel.types[: 3 if kernel.types[1:3].isdigit() else 2], 4)
+    values = {**dict.fromkeys(field_types()[kernel.params], 0), **fields, "element": size}
     for name, value in fields.items():
         if isinstance(value, tuple):
             values[f"{name}_all"] = math.prod(value)
