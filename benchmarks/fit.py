@@ -140,13 +140,16 @@ def main(arguments: Sequence[str]) -> int:
     known: dict[str, dict[str, int]] = {}
     if args.measured and args.measured.is_file():
         known = json.loads(args.measured.read_text(encoding="utf-8"))
+
+    def keep() -> None:
+        if args.measured:
+            args.measured.write_text(json.dumps(known, indent=0), encoding="utf-8")
+
     try:
         for cpu in args.cpus:
             counts = known.setdefault(cpu, {})
             if not args.no_run:
-                measured_calls.measure(cpu, args.only, counts)
-                if args.measured:
-                    args.measured.write_text(json.dumps(known, indent=0), encoding="utf-8")
+                measured_calls.measure(cpu, args.only, counts, keep)
             print(cpu)
             head = ("kernel", "calls", "terms", "median", "95 %", "worst", "")
             print(table(head, fit(cpu, counts, args.only, costs)), flush=True)

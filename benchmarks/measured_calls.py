@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact instructions of single kernel calls: every kernel that may take a layer, whether or not it pays.
+"""Exact instructions of single kernel calls: every kernel that may take a layer, whether it pays or not.
 
-The layers are those of the programs of `benchmarks.programs` and of `benchmarks.sweep`, and each kernel is
-called once for each parameter block. Many calls are one program, in which all read the same memory and write
-to the same: counts hardly depend on data. Small constants are the layer's own, large ones random.
+The layers are those of benchmarks.programs, benchmarks.sweep, benchmarks.limits and some more; each kernel is
+called once for each parameter block. Many calls are one program, in which all read the same memory and write to the
+same, as counts hardly depend on data. Small constants are the layer's own, large ones random.
 """
 
 from __future__ import annotations
@@ -11,70 +11,78 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 
 from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph, Layer, Op, Tensor, contiguous, ops
+from cortexm_tools.ir import DType, Graph, Layer, Op, Tensor, ops
 from cortexm_tools.options.memories import Region
-from cortexm_tools.plan.kernels import conditions, gathered, gemm, planes, table
-from cortexm_tools.plan.kernels.conditions import elements, floats, norms, products, softmax
+from cortexm_tools.plan.kernels import gathered, planes
+from cortexm_tools.plan.kernels.conditions import CASES, floats, products, softmax
+from cortexm_tools.plan.kernels.facts import Facts
 from cortexm_tools.plan.kernels.params import check_ranges
-from cortexm_tools.plan.kernels.table import Kernel
+from cortexm_tools.plan.kernels.table import Kernel, find_kernel, variants
 from cortexm_tools.plan.lower import context
-from cortexm_tools.plan.lower.constants import Source, Weights, constants_of, pack_constants, with_names
+from cortexm_tools.plan.lower.constants import Source, constants_of, pack_constants, with_names
 from cortexm_tools.plan.lower.context import Lowerings, Selector
 from cortexm_tools.plan.lower.lanes import with_lanes
+from cortexm_tools.plan.lower.neighbours import NEIGHBOURS
+from cortexm_tools.plan.lower.transposed import ROW_PHASES
 from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.plan.types import Arena, Buffer, Call, ConstantArg, Plan, ScratchArg, Step, TensorArg
+from cortexm_tools.run.boards import boards_for
 from cortexm_tools.run.counts import read_counts
+from cortexm_tools.run.elf import parse_elf
 from cortexm_tools.run.emulator import run_image
 from cortexm_tools.run.image import build_image
 from cortexm_tools.run.profile import build_plugin
-from cortexm_tools.run.result import INPUTS, OUTPUTS, pack_inputs
+from cortexm_tools.run.result import INPUTS, pack_inputs
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from benchmarks import programs, sweep
+from benchmarks import limits, programs, sweep
 from tests.support.graphs import Net
 
-BOARDS = {"cortex-m0": "mps2-an385", "cortex-m3": "mps2-an385", "cortex-m4": "mps2-an386",
-          "cortex-m7": "mps2-an500", "cortex-m33": "mps2-an505", "cortex-m55": "mps3-an547"}
+Counts = dict[str, int]  # instructions by symbol and parameter block
+
 _ROOM = 1 << 20  # bytes of operands, of results and of scratch
 _CONSTANTS = 8192  # bytes of a constant that is written as it is
 _TOGETHER = 150  # calls of a program
-_NAMES = ("neighbours", "row_phases", "softmax_of_few_elements", "float_phases", "filled")
+_EACH = 120  # calls of a kernel
+_PRODUCTS = {"cortex-m55": 6_000_000, "cortex-m4": 3_000_000}  # of a call, at most
+_FEWER_PRODUCTS = 1_500_000
+_AVOIDED = (frozenset[str](), {NEIGHBOURS}, {ROW_PHASES}, {NEIGHBOURS, ROW_PHASES})
 
-
-def _direct(facts):
-    return facts.get("copies") == gathered.DIRECT or gathered.fits(gathered.DIRECT, facts)
-
-
-def _pooled(name):
-    return lambda facts: True
-
-
-# What is right whether or not it pays.
-RIGHT = {
+RIGHT: dict[str, Callable[[Facts], bool]] = {
     "pairs_pay": lambda f: True,
-    "shared_columns": lambda f: planes.are_squares(f) and f["stride_w"] == 1
-    and -f["kernel_h"] < f["in_y0"] and f["in_y0"] + (f["out_h"] - 1) * f["stride_h"] < f["in_h"]
-    and (f["in_c"] % 4 == 0 or (f["in_c"] == 3 and f["in_w"] > 1)) and f["out_c"] % 2 == 0 and f["out_w"] > 1,
-    "gathers": lambda f: f.get("out_pixel_stride") == f["out_c"] and gathered.fits(gathered.GATHERED, f),
-    "reads_rows": lambda f: f.get("out_pixel_stride") == f["out_c"] and gathered.fits(gathered.DIRECT, f),
-    "planes_pay_dsp": lambda f: f["out_w"] > 1 and f["out_c"] % f["in_c"] == 0 and planes.scratch_dsp(f) <= 4096,
+    "shared_columns": lambda f: planes.are_squares(f)
+    and f["stride_w"] == 1 < f["out_w"]
+    and -f["kernel_h"] < f["in_y0"]
+    and f["in_y0"] + (f["out_h"] - 1) * f["stride_h"] < f["in_h"]
+    and (f["in_c"] % 4 == 0 or f["in_c"] == 3 < f["in_w"] + 2)
+    and f["out_c"] % 2 == 0,
+    "gathers": lambda f: f["out_pixel_stride"] == f["out_c"] and gathered.fits(gathered.GATHERED, f),
+    "reads_rows": lambda f: f["out_pixel_stride"] == f["out_c"] and gathered.fits(gathered.DIRECT, f),
+    "planes_pay_dsp": lambda f: f["out_w"] > 1
+    and f["out_c"] % f["in_c"] == 0
+    and planes.scratch_dsp(f) <= 4096,
     "small_windows": planes._are_few,
     "pairs_of_rows_pay": planes._are_pairs,
-    "few_inputs": lambda f: f["in_c"] in (8, 16, 24, 32) and f["out_c"] % 4 == 0
-    and f["out_pixel_stride"] <= 32767 and products.is_pointwise(f),
-    "few_unclamped": lambda f: f["in_c"] <= 16 * f["groups"] and f["out_c"] >= 8 * f["groups"]
-    and (f.get("act_min"), f.get("act_max")) == (-128, 127) and products.is_pointwise(f)
-    and f["out_pixel_stride"] <= 32767,
+    "few_inputs": lambda f: f["in_c"] in (8, 16, 24, 32)
+    and f["out_c"] % 4 == 0
+    and f["out_pixel_stride"] <= 32767
+    and products.is_pointwise(f),
+    "few_unclamped": lambda f: f["in_c"] <= 16 * f["groups"]
+    and f["out_c"] >= 8 * f["groups"]
+    and (f.get("act_min"), f.get("act_max")) == (-128, 127)
+    and f["out_pixel_stride"] <= 32767
+    and products.is_pointwise(f),
     "plain": lambda f: f["groups"] == 1 and f["out_c"] % 4 == 0,
     "tiles": lambda f: products._tiles({**f, "tiles": True}),
     "short_row": floats._one_row,
@@ -86,34 +94,7 @@ RIGHT = {
     "few_elements": lambda f: f["size"] <= 40 and f["multiplier"] < 1 << 30,
     "several_groups": lambda f: True,
 }
-
-
-class Trail:
-    """Chooses the kernels of one lowering: at point i the one with index `path[i]`, else the first."""
-
-    def __init__(self, path: Sequence[int] = ()) -> None:
-        self.path, self.sizes = path, []
-        self.last = ""
-
-    def find(self, op, types, target, *, layer="", facts=None, choice=None, avoid=frozenset()) -> Kernel:
-        if self.last and self.last in avoid:
-            self.last = ""
-            raise CortexMError("the last")
-        found = [
-            kernel
-            for each in types
-            for kernel in table.variants(op, each, target)
-            if all(RIGHT.get(n, conditions.CASES[n])(facts or {}) for n in kernel.when)
-        ]
-        if not found:
-            return _find(op, types, target, layer=layer, facts=facts)
-        place = self.path[len(self.sizes)] if len(self.sizes) < len(self.path) else 0
-        self.sizes.append(len(found))
-        self.last = found[place].symbol
-        return found[place]
-
-
-_find = context.find_kernel
+"""What is left of conditions of what pays."""
 
 
 @dataclass(frozen=True)
@@ -126,221 +107,237 @@ class Case:
 
     @property
     def key(self) -> str:
-        block = {n: v for n, v in self.call.fields if not isinstance(v, str)}
-        return self.call.kernel.symbol + " " + json.dumps(block, sort_keys=True)
+        block = {name: value for name, value in self.call.fields if not isinstance(value, str)}
+        return f"{self.call.kernel.symbol} {json.dumps(block, sort_keys=True)}"
+
+    @property
+    def fits(self) -> bool:
+        """Whether there is room for it, and its constants have the form that it wants."""
+        fields = {name: value for name, value in self.call.int_fields.items() if value > 0}
+        names = ("in_h", "in_w"), ("out_h", "out_w"), ("rows", "in_features"), ("rows", "out_features")
+        sizes = [fields.get("count", 0), fields.get("outer", 1) * fields.get("size", 1) * fields.get("inner", 1)]
+        channels = max(fields.get(name, 1) for name in ("in_c", "out_c", "channels", "out_pixel_stride"))
+        for pair in names:
+            extent = fields.get(pair[0], 1) * fields.get(pair[1], 1) * fields.get("batches", 1)
+            sizes.append(extent * (channels if pair[0] != "rows" else 1))
+        scratch = [arg.offset + arg.nbytes for arg in self.call.args if isinstance(arg, ScratchArg)]
+        most = max(self.types.values(), key=lambda dtype: dtype.size, default=DType.S8).size
+        try:
+            constants = [self.sources[key] for key in constants_of([self.call])]
+            small = [source for source in constants if source.nbytes <= _CONSTANTS]
+            pack_constants({str(number): source for number, source in enumerate(small)})
+        except ValueError:
+            return False  # a linear layer's
+        largest = max([0, *scratch, *(source.nbytes for source in constants)])
+        return max(largest, most * max(sizes)) <= _ROOM
 
 
-def lowered(graph: Graph, target: Target) -> Iterator[Case]:
-    """Every call of every way to compute each operator."""
+class _Trail:
+    """Chooses the kernels of one lowering: at point i that with the index `path[i]`, else the first."""
+
+    def __init__(self, path: Sequence[int]) -> None:
+        self._path = path
+        self._last = ""
+        self.sizes: list[int] = []
+
+    def find(
+        self,
+        op: str,
+        types: tuple[str, ...],
+        target: Target,
+        *,
+        layer: str,
+        facts: Facts,
+        choice: object,
+        avoid: Set[str],
+    ) -> Kernel:
+        if self._last in avoid:
+            raise CortexMError("the last one")
+        found = [
+            kernel
+            for each in types
+            for kernel in variants(op, each, target)
+            if all(RIGHT.get(name, CASES[name])(facts) for name in kernel.when)
+        ]
+        if not found:
+            return find_kernel(op, types, target, layer=layer, facts=facts)
+        place = self._path[len(self.sizes)] if len(self.sizes) < len(self._path) else 0
+        self.sizes.append(len(found))
+        self._last = found[place].symbol
+        return found[place]
+
+
+def _lowered(graph: Graph, target: Target) -> Iterator[Case]:
+    """Every call of every way to compute each operator: at one point another kernel than the first."""
     lowerings = Lowerings(graph, target)
     for op in graph.ops:
-        lowering = context._LOWERINGS.get(type(op.attrs))
-        if lowering is None:
-            continue
-        for without in (frozenset(), *(frozenset({name}) for name in _names(target)), frozenset(_names(target))):
+        for without in _AVOIDED:
             paths: list[tuple[int, ...]] = [()]
             for path in paths:
-                trail = Trail(path)
+                trail, select = _Trail(path), Selector(lowerings, op, without)
                 context.find_kernel = trail.find
-                select = Selector(lowerings, op, without)
                 try:
-                    calls = lowering(select, op.attrs, op)
+                    calls = context._LOWERINGS[type(op.attrs)](select, op.attrs, op)
                     for call in calls:
                         check_ranges(call.kernel, call.fields, op)
                 except (CortexMError, KeyError, IndexError, ValueError):
-                    calls = []
+                    calls = []  # a form that another kernel's facts do not know
                 finally:
-                    context.find_kernel = _find
-                if path == ():
-                    paths += [
-                        (0,) * point + (place,)
-                        for point, size in enumerate(trail.sizes)
-                        for place in range(1, size)
-                    ]
+                    context.find_kernel = find_kernel
+                if not path:
+                    others = enumerate(trail.sizes)
+                    paths += [(0,) * at + (place,) for at, size in others for place in range(1, size)]
                 for call in calls:
                     types = {arg.index: graph.tensors[arg.index].dtype for arg in call.tensors}
                     yield Case(with_lanes(replace(call, turns=1)), select.sources, types)
-            if not select.variants & set(_names(target)):
+            if not select.variants & {NEIGHBOURS, ROW_PHASES}:
                 break
 
 
-def _names(target):
-    from cortexm_tools.plan.lower.neighbours import NEIGHBOURS
-    from cortexm_tools.plan.lower.transposed import ROW_PHASES
-    return (NEIGHBOURS, ROW_PHASES)
-
-
 class _FourBits(sweep._Net):
-    def __init__(self, name, seed):
-        super().__init__(name, seed)
-
     bits_less = 4
 
 
-def graphs(target: Target) -> Iterator[Graph]:
+def _layers() -> list[sweep.Layer]:
+    found = sweep.layers()
+    found = [*found, *(layer.neighbour for layer in found)]
+    for inner in (20, 64, 100, 256):
+        for outputs in (4, 10, 16, 30):
+            found += [sweep.Layer("linear", inner, outputs, (1, rows)) for rows in (1, 6)]
+    for rows, inner, cols in ((4, 8, 8), (12, 16, 12), (32, 8, 32), (5, 20, 6), (16, 64, 16), (1, 64, 8), (7, 9, 5)):
+        found.append(sweep.Layer("matmul", inner, cols, (1, rows)))
+    return found
+
+
+def _graphs() -> Iterator[Graph]:
     names = programs.names()
     folder = programs.prepared(names)
     for name in names:
+        yield programs.load(name, folder).program.graph()
+    for kind in limits.LIMITS:
+        net = Net("limits", 1)
+        yield net.finish(*(item.add(net) for item in limits.items() if item.kind == kind))
+    products = ("conv", "depthwise", "transposed", "linear")
+    wide = (*products, "matmul", "max_pool", "avg_pool", "add", "mul", "softmax")
+    ways = (DType.S8, sweep._Net, None), (DType.S16, sweep._Net, wide)
+    for of, made, kinds in (*ways, (DType.S8, _FourBits, products), (DType.S16, _FourBits, products)):
+        layers = [replace(layer, of=of) for layer in _layers() if kinds is None or layer.kind in kinds]
+        of_all = sweep.Sweep()
+        of_all.net = made("sweep", 1)
+        yield of_all.net.finish(*(of_all.add(layer)[0] for layer in dict.fromkeys(layers)))
+
+
+def cases(target: Target, only: str) -> list[Case]:
+    """Calls of the kernels that a glob matches: of each one for a parameter block, and not too many."""
+    found: dict[str, Case] = {}
+    for graph in map(simplify, _graphs()):
         try:
-            graph = simplify(programs.load(name, folder).program.graph())
-            yield SearchSpace(graph, target).graph
+            space = SearchSpace(graph, target)
         except CortexMError:
             continue
-    every = sweep.layers()
-    every = list(dict.fromkeys([*every, *(layer.neighbour for layer in every)]))
-    linear = ("conv", "depthwise", "transposed", "linear")
-    for of, kinds, net in (
-        (DType.S8, None, sweep._Net),
-        (DType.S16, (*linear, "matmul", "max_pool", "avg_pool", "add", "mul", "softmax"), sweep._Net),
-        (DType.S8, linear, _FourBits),
-        (DType.S16, linear, _FourBits),
-    ):
-        some = [replace(layer, of=of) for layer in every if kinds is None or layer.kind in kinds]
-        for first in range(0, len(some), 40):
-            made = sweep.Sweep()
-            made.net = net("sweep", 1)
-            outs = []
-            for layer in dict.fromkeys(some[first : first + 40]):
-                outs.append(made.add(layer)[0])
-            yield SearchSpace(simplify(made.net.finish(*outs)), target).graph
+        for case in _lowered(space.graph, target):
+            if fnmatchcase(case.call.kernel.symbol, f"cortexm_{only}"):
+                found.setdefault(case.key, case)
+    most = _PRODUCTS.get(target.core.value, _FEWER_PRODUCTS)
+    count: dict[str, int] = {}
+    kept = []
+    for key in sorted(found, key=lambda key: hashlib.sha256(key.encode()).digest()):
+        symbol = found[key].call.kernel.symbol
+        if count.get(symbol, 0) < _EACH and found[key].call.macs <= most and found[key].fits:
+            count[symbol] = count.get(symbol, 0) + 1
+            kept.append(found[key])
+    return sorted(kept, key=lambda case: case.call.kernel.symbol)
 
 
-def cases(cpu: str) -> list[Case]:
-    """One of each kernel and parameter block."""
-    found: dict[str, Case] = {}
-    for graph in graphs(Target.parse(cpu)):
-        for case in lowered(graph, Target.parse(cpu)):
-            found.setdefault(case.key, case)
-    return list(found.values())
-
-
-def _bytes(case: Case, arg: TensorArg) -> int:
-    return 0
-
-
-class _Program:
-    """Many calls as the steps of one plan."""
-
-    def __init__(self, name: str, some: Sequence[Case], target: Target, floats: bool) -> None:
-        random = np.random.default_rng(1)
-        tensors, buffer_of = [], {}
-        for dtype in DType:
-            for role in range(2):  # operands, results
-                buffer_of[len(tensors)] = role
-                tensors.append(Tensor(f"t{len(tensors)}", dtype, (1,), (0,)))
-        place = {key: number for number, key in enumerate((d, r) for d in DType for r in range(2))}
-        source = len(tensors)
-        buffer_of[source] = 0
-        tensors.append(Tensor("data", DType.S8, (_ROOM,), (0,)))
-        made = random.normal(0, 1, _ROOM // 4).astype(np.float32) if floats else random.integers(
-            -128, 128, _ROOM).astype(np.int8)
-        self.data = made.tobytes()
-        large = Source("large", np.frombuffer(self.data, np.int8), "", 0)
-        sources, steps = {"large": large}, []
-        dummy = Op(ops.View(), (), (), Layer("call"))
-        for number, case in enumerate(some):
-            names = {}
-            for key in sorted(constants_of([case.call])):
-                kept = case.sources[key]
-                if kept.nbytes > _CONSTANTS:
-                    names[key] = "large"
-                else:
-                    names[key] = f"{number}.{key}"
-                    sources[names[key]] = kept
-            call = with_names(case.call, names)
-            last = max((i for i, arg in enumerate(call.args) if isinstance(arg, TensorArg)), default=-1)
-            args = tuple(
-                TensorArg(place[case.types[arg.index], int(i == last)])
-                if isinstance(arg, TensorArg)
-                else replace(arg, step=0)
-                if isinstance(arg, ConstantArg)
-                else arg
-                for i, arg in enumerate(call.args)
-            )
-            steps.append(Step(dummy, (replace(call, args=args, turns=1, loop=0),)))
-        steps.append(Step(dummy, ()))
-        constants, names = pack_constants(sources)
-        steps = [replace(step, calls=tuple(with_names(call, names) for call in step.calls)) for step in steps]
-        region = Region("", 1 << 32, "ram", "")
-        buffers = [Buffer(n, _ROOM, 16, 0, 9, offset=_ROOM * i) for i, n in enumerate(("in", "out", "scratch"))]
-        graph = Graph(name, tuple(tensors), (), (source,), (place[DType.S8, 1],), ())
-        self.name = name
-        self.plan = Plan(
-            graph, target, tuple(steps), constants, tuple(buffers), buffer_of,
-            dict.fromkeys(range(len(steps)), 2), 3 * _ROOM, 0, (Arena(region, 0, 3 * _ROOM),),
+def _program(some: Sequence[Case], target: Target, floats: bool) -> tuple[Plan, bytes]:
+    """Calls as the steps of one plan, and a last step of none; and what they read."""
+    random = np.random.default_rng(1)
+    data = (
+        random.normal(0, 1, _ROOM // 4).astype(np.float32).tobytes()
+        if floats
+        else random.integers(-128, 128, _ROOM).astype(np.int8).tobytes()
+    )
+    roles = [(dtype, role) for dtype in DType for role in range(2)]  # operands, results
+    tensors = [Tensor(f"t{number}", dtype, (1,), (0,)) for number, (dtype, _) in enumerate(roles)]
+    place = {role: number for number, role in enumerate(roles)}
+    source = len(tensors)
+    tensors.append(Tensor("data", DType.S8, (_ROOM,), (0,)))
+    sources = {"large": Source("large", np.frombuffer(data, np.int8), "", 0)}
+    calls = []
+    for number, case in enumerate(some):
+        names = {}
+        for key in sorted(constants_of([case.call])):
+            is_small = case.sources[key].nbytes <= _CONSTANTS
+            names[key] = f"{number}.{key}" if is_small else "large"
+            sources.setdefault(names[key], case.sources[key])
+        call = with_names(case.call, names)
+        last = max((i for i, arg in enumerate(call.args) if isinstance(arg, TensorArg)), default=-1)
+        args = tuple(
+            TensorArg(place[case.types[arg.index], int(i == last)])
+            if isinstance(arg, TensorArg)
+            else replace(arg, step=0)
+            if isinstance(arg, ConstantArg)
+            else arg
+            for i, arg in enumerate(call.args)
         )
-
-    def run(self, cpu: str, work: Path) -> list[int]:
-        model = work / "model"
-        model.mkdir(parents=True, exist_ok=True)
-        for file, text in emit(self.plan, EmitOptions(self.name, "fit", "", profile=True)).items():
-            (model / file).write_text(text, encoding="utf-8")
-        kernels = sorted({call.kernel.symbol for step in self.plan.steps for call in step.calls})
-        report = {"kernels": kernels}
-        (model / f"{self.name}.report.json").write_text(json.dumps(report), encoding="utf-8")
-        target = self.plan.target
-        board = BOARDS[cpu]
-        plugin = build_plugin(work)
-        image = build_image(model, [self.name], work / f"image-{cpu}", board=board, core=target.core, isa=target.isa)
-        folder = image.path.parent
-        from cortexm_tools.run.elf import parse_elf
-        from cortexm_tools.run.profile import _functions
-        elf = parse_elf(image.path.read_bytes(), where="")
-        marker = next(start for found, start, _ in _functions(elf) if found == "cortexm_profile")
-        counts = folder / "counts.txt"
-        counts.unlink(missing_ok=True)
-        (folder / INPUTS).write_bytes(pack_inputs([[self.data]]))
-        run_image(board, image.path, folder, extra=("-plugin", f"{plugin},mark={marker:#x},out={counts}"))
-        marks = read_counts(counts.read_text()).marks
-        steps = [after - before for before, after in zip(marks, marks[1:])]
-        assert len(steps) == len(self.plan.steps), (len(steps), len(self.plan.steps))
-        return [count - steps[-1] for count in steps[:-1]]
+        calls.append(replace(call, args=args, loop=0))
+    constants, names = pack_constants(sources)
+    op = Op(ops.View(), (), (), Layer("call"))
+    steps = [*(Step(op, (with_names(call, names),)) for call in calls), Step(op, ())]
+    areas = enumerate(("in", "out", "scratch"))
+    plan = Plan(
+        graph=Graph("fit", tuple(tensors), (), (source,), (place[DType.S8, 1],), ()),
+        target=target,
+        steps=tuple(steps),
+        constants=constants,
+        buffers=tuple(Buffer(name, _ROOM, 16, 0, 0, offset=_ROOM * at) for at, name in areas),
+        buffer_of={**{number: role for number, (_, role) in enumerate(roles)}, source: 0},
+        scratch_of=dict.fromkeys(range(len(steps)), 2),
+        arena_size=3 * _ROOM,
+        lower_bound=0,
+        arenas=(Arena(Region("", 1 << 32, "ram", ""), 0, 3 * _ROOM),),
+    )
+    return plan, data
 
 
-MOST = {"cortex-m55": 6_000_000, "cortex-m4": 3_000_000}
+def _run(plan: Plan, data: bytes, work: Path) -> list[int]:
+    """The instructions of each step but the last, whose marks are none of theirs.
+
+    Raises:
+        CortexMError: the build or the run fails.
+    """
+    model = work / "model"
+    model.mkdir(exist_ok=True)
+    for name, text in emit(plan, EmitOptions("fit", "benchmarks.fit", "", profile=True)).items():
+        (model / name).write_text(text, encoding="utf-8")
+    kernels = sorted({call.kernel.symbol for step in plan.steps for call in step.calls})
+    (model / "fit.report.json").write_text(json.dumps({"kernels": kernels}), encoding="utf-8")
+    core, board = plan.target.core, boards_for(plan.target.core)[-1]  # the one with more memory
+    image = build_image(model, ["fit"], work / "image", board=board, core=core, isa=plan.target.isa)
+    folder, elf = image.path.parent, parse_elf(image.path.read_bytes(), where=str(image.path))
+    marker = next(each.address for each in elf.symbols if each.name == "cortexm_profile") & ~1
+    (folder / INPUTS).write_bytes(pack_inputs([[data]]))
+    arguments = f"{build_plugin(work)},mark={marker:#x},out={folder / 'counts.txt'}"
+    run_image(board, image.path, folder, extra=("-plugin", arguments))
+    marks = read_counts((folder / "counts.txt").read_text()).marks
+    steps = [after - before for before, after in zip(marks, marks[1:], strict=False)]
+    return [count - steps[-1] for count in steps[:-1]]
 
 
-def fits(case: Case, most: int) -> bool:
-    sizes = [arg.nbytes for arg in case.call.args if isinstance(arg, ScratchArg)]
-    if max(sizes, default=0) > _ROOM or case.call.macs > most:
-        return False
-    f = case.call.int_fields
-    try:
-        for kept in (case.sources[k] for k in constants_of([case.call])):
-            if kept.nbytes > _ROOM:
-                return False
-            if isinstance(kept.data, Weights) and kept.nbytes <= _CONSTANTS:
-                kept.data.pack()
-    except ValueError:  # no form of a linear layer's
-        return False
-    size = 4 if "f32" in case.call.kernel.types or "s16" in case.call.kernel.types else 1
-    large = [f.get("in_h", 1) * f.get("in_w", 1) * f.get("in_c", f.get("channels", 1)) * f.get("batches", 1),
-             f.get("out_h", 1) * f.get("out_w", 1) * f.get("out_c", f.get("channels", 1)),
-             f.get("out_h", 1) * f.get("out_w", 1) * f.get("out_pixel_stride", 1),
-             f.get("in_row_stride", 0) * f.get("in_h", 1),
-             f.get("rows", 1) * f.get("in_features", 1), f.get("rows", 1) * f.get("out_features", 1),
-             f.get("count", 0), f.get("outer", 1) * f.get("size", 1) * f.get("inner", 1)]
-    return max(large) * size <= _ROOM
+def measure(cpu: str, only: str, known: Counts, keep: Callable[[], None]) -> None:
+    """Adds the counts of calls that are not known; calls `keep` from time to time.
 
-
-def measure(some: Sequence[Case], cpu: str, work: Path, known: dict[str, int], save=lambda: None) -> None:
+    Raises:
+        CortexMError: a tool is missing, or a call fails by itself.
+    """
     target = Target.parse(cpu)
-    some = [c for c in some if c.key not in known and fits(c, MOST.get(cpu, 1_500_000))]
-    some.sort(key=lambda c: c.call.kernel.symbol)
-    for floats in (False, True):
-        group = [c for c in some if ("f32" in c.call.kernel.types) is floats]
-        parts = [group[first : first + _TOGETHER] for first in range(0, len(group), _TOGETHER)]
-        while parts:
-            part = parts.pop(0)
-            try:
-                counts = _Program("fit", part, target, floats).run(cpu, work)
-            except (CortexMError, AssertionError) as error:
-                if len(part) > 1:
-                    half = len(part) // 2
-                    parts[:0] = [part[:half], part[half:]]
-                else:
-                    print("failed", str(error)[:300], part[0].key, flush=True)
-                continue
-            known |= {case.key: count for case, count in zip(part, counts, strict=True)}
-            print(cpu, len(known), len(some), flush=True)
-            save()
+    some = [case for case in cases(target, only) if case.key not in known]
+    groups = [[c for c in some if ("f32" in c.call.kernel.types) is of] for of in (False, True)]
+    with tempfile.TemporaryDirectory() as folder:
+        for of, group in enumerate(groups):
+            for first in range(0, len(group), _TOGETHER):
+                part = group[first : first + _TOGETHER]
+                counts = _run(*_program(part, target, bool(of)), Path(folder))
+                known |= {case.key: count for case, count in zip(part, counts, strict=True)}
+                keep()
+                print(f"{cpu}: {len(known)}", end="\r", file=sys.stderr, flush=True)

@@ -65,11 +65,18 @@ def terms_of(symbol: str) -> Terms | None:
     return None
 
 
+@cache
+def _left_out(params: str) -> dict[str, int]:
+    names = field_types()[params]
+    ones = (f"{name}_{of}" for name in names for of in ("all", "last"))
+    return {**dict.fromkeys(ones, 1), **dict.fromkeys(names, 0)}
+
+
 def values_of(kernel: Kernel, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What the names of terms stand for: the fields, 0 where they are left out, of an array also its product and
     its last element; and the bytes of an element."""
     size = _SIZES.get(kernel.types[: 3 if kernel.types[1:3].isdigit() else 2], 4)
-    values = {**dict.fromkeys(field_types()[kernel.params], 0), **fields, "element": size}
+    values = {**_left_out(kernel.params), **fields, "element": size}
     for name, value in fields.items():
         if isinstance(value, tuple):
             values[f"{name}_all"] = math.prod(value)
