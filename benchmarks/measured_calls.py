@@ -26,7 +26,7 @@ from cortexm_tools.options.memories import Region
 from cortexm_tools.plan.kernels import gathered, planes
 from cortexm_tools.plan.kernels.conditions import CASES, floats, products, softmax
 from cortexm_tools.plan.kernels.facts import Facts
-from cortexm_tools.plan.kernels.params import check_ranges
+from cortexm_tools.plan.kernels.params import VALUES, check_ranges
 from cortexm_tools.plan.kernels.table import Kernel, find_kernel, variants
 from cortexm_tools.plan.lower import context
 from cortexm_tools.plan.lower.constants import Source, constants_of, pack_constants, with_names
@@ -57,6 +57,7 @@ _TOGETHER = 150  # calls of a program
 _EACH = 120  # calls of a kernel
 _PRODUCTS = {"cortex-m55": 6_000_000, "cortex-m4": 3_000_000}  # of a call, at most
 _FEWER_PRODUCTS = 1_500_000
+_LEARNED = VALUES - {"act_min", "act_max"}  # what counts hardly depend on
 _AVOIDED = (frozenset[str](), {NEIGHBOURS}, {ROW_PHASES}, {NEIGHBOURS, ROW_PHASES})
 
 RIGHT: dict[str, Callable[[Facts], bool]] = {
@@ -107,7 +108,8 @@ class Case:
 
     @property
     def key(self) -> str:
-        block = {name: value for name, value in self.call.fields if not isinstance(value, str)}
+        fields = self.call.fields
+        block = {n: v for n, v in fields if n not in _LEARNED and not isinstance(v, str)}
         return f"{self.call.kernel.symbol} {json.dumps(block, sort_keys=True)}"
 
     @property

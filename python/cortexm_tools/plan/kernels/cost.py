@@ -68,19 +68,19 @@ def terms_of(symbol: str) -> Terms | None:
 @cache
 def _left_out(params: str) -> dict[str, int]:
     names = field_types()[params]
-    ones = (f"{name}_{of}" for name in names for of in ("all", "last"))
+    ones = (f"{name}_{of}" for name in names for of in ("all", "last", "next"))
     return {**dict.fromkeys(ones, 1), **dict.fromkeys(names, 0)}
 
 
 def values_of(kernel: Kernel, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What the names of terms stand for: the fields, 0 where they are left out, of an array also its product and
-    its last element; and the bytes of an element."""
+    """What the names of terms stand for: the fields, 0 where they are left out, of an array also its product, its
+    last element and the next to last; and the bytes of an element."""
     size = _SIZES.get(kernel.types[: 3 if kernel.types[1:3].isdigit() else 2], 4)
     values = {**_left_out(kernel.params), **fields, "element": size}
     for name, value in fields.items():
         if isinstance(value, tuple):
             values[f"{name}_all"] = math.prod(value)
-            values[f"{name}_last"] = value[-1] if value else 1
+            values[f"{name}_last"], values[f"{name}_next"] = ((1, 1, *value))[:-3:-1]
     return values
 
 
