@@ -3,7 +3,7 @@
 
 The layers are those of benchmarks.programs, benchmarks.sweep, benchmarks.limits and some more; each kernel is
 called once for each parameter block. Many calls are one program, in which all read the same memory and write to the
-same, as counts hardly depend on data. Small constants are the layer's own, large ones random.
+same, as counts hardly depend on data. Large weights are random.
 """
 
 from __future__ import annotations
@@ -26,10 +26,16 @@ from cortexm_tools.options.memories import Region
 from cortexm_tools.plan.kernels import gathered, planes
 from cortexm_tools.plan.kernels.conditions import CASES, floats, products, softmax
 from cortexm_tools.plan.kernels.facts import Facts
-from cortexm_tools.plan.kernels.params import check_ranges
+from cortexm_tools.plan.kernels.params import VALUES, check_ranges
 from cortexm_tools.plan.kernels.table import Kernel, find_kernel, variants
 from cortexm_tools.plan.lower import context
-from cortexm_tools.plan.lower.constants import Source, constants_of, pack_constants, with_names
+from cortexm_tools.plan.lower.constants import (
+    Source,
+    Weights,
+    constants_of,
+    pack_constants,
+    with_names,
+)
 from cortexm_tools.plan.lower.context import Lowerings, Selector
 from cortexm_tools.plan.lower.lanes import with_lanes
 from cortexm_tools.plan.lower.neighbours import NEIGHBOURS
@@ -52,11 +58,12 @@ from tests.support.graphs import Net
 Counts = dict[str, int]  # instructions by symbol and parameter block
 
 _ROOM = 1 << 20  # bytes of operands, of results and of scratch
-_CONSTANTS = 8192  # bytes of a constant that is written as it is
+_CONSTANTS = 8192  # bytes of weights that are written as they are
 _TOGETHER = 150  # calls of a program
 _EACH = 120  # calls of a kernel
 _PRODUCTS = {"cortex-m55": 6_000_000, "cortex-m4": 3_000_000}  # of a call, at most
 _FEWER_PRODUCTS = 1_500_000
+_LEARNED = VALUES - {"act_min", "act_max"}  # what counts hardly depend on
 _AVOIDED = (frozenset[str](), {NEIGHBOURS}, {ROW_PHASES}, {NEIGHBOURS, ROW_PHASES})
 
 RIGHT: dict[str, Callable[[Facts], bool]] = {
@@ -107,7 +114,8 @@ class Case:
 
     @property
     def key(self) -> str:
-        block = {name: value for name, value in self.call.fields if not isinstance(value, str)}
+        fields = self.call.fields
+        block = {n: v for n, v in fields if n not in _LEARNED and not isinstance(v, str)}
         return f"{self.call.kernel.symbol} {json.dumps(block, sort_keys=True)}"
 
     @property
@@ -124,12 +132,17 @@ class Case:
         most = max(self.types.values(), key=lambda dtype: dtype.size, default=DType.S8).size
         try:
             constants = [self.sources[key] for key in constants_of([self.call])]
-            small = [source for source in constants if source.nbytes <= _CONSTANTS]
+            small = [source for source in constants if not _is_large(source)]
             pack_constants({str(number): source for number, source in enumerate(small)})
         except ValueError:
             return False  # a linear layer's
         largest = max([0, *scratch, *(source.nbytes for source in constants)])
         return max(largest, most * max(sizes)) <= _ROOM
+
+
+def _is_large(source: Source) -> bool:
+    """Whether it is many weights; tables may say where they end."""
+    return isinstance(source.data, Weights) and source.nbytes > _CONSTANTS
 
 
 class _Trail:
@@ -267,13 +280,12 @@ def _program(some: Sequence[Case], target: Target, floats: bool) -> tuple[Plan, 
     for number, case in enumerate(some):
         names = {}
         for key in sorted(constants_of([case.call])):
-            is_small = case.sources[key].nbytes <= _CONSTANTS
-            names[key] = f"{number}.{key}" if is_small else "large"
+            names[key] = "large" if _is_large(case.sources[key]) else f"{number}.{key}"
             sources.setdefault(names[key], case.sources[key])
         call = with_names(case.call, names)
         last = max((i for i, arg in enumerate(call.args) if isinstance(arg, TensorArg)), default=-1)
         args = tuple(
-            TensorArg(place[case.types[arg.index], int(i == last)])
+            TensorArg(place[case.types[arg.index], int(i == last)], arg.offset)
             if isinstance(arg, TensorArg)
             else replace(arg, step=0)
             if isinstance(arg, ConstantArg)
@@ -325,19 +337,28 @@ def _run(plan: Plan, data: bytes, work: Path) -> list[int]:
 
 
 def measure(cpu: str, only: str, known: Counts, keep: Callable[[], None]) -> None:
-    """Adds the counts of calls that are not known; calls `keep` from time to time.
+    """Adds the counts of calls that are not known; calls `keep` from time to time. What cannot run by itself is told
+    of and left out: a condition of its kernel says too little.
 
     Raises:
-        CortexMError: a tool is missing, or a call fails by itself.
+        CortexMError: a tool is missing.
     """
     target = Target.parse(cpu)
     some = [case for case in cases(target, only) if case.key not in known]
     groups = [[c for c in some if ("f32" in c.call.kernel.types) is of] for of in (False, True)]
     with tempfile.TemporaryDirectory() as folder:
         for of, group in enumerate(groups):
-            for first in range(0, len(group), _TOGETHER):
-                part = group[first : first + _TOGETHER]
-                counts = _run(*_program(part, target, bool(of)), Path(folder))
+            parts = [group[first : first + _TOGETHER] for first in range(0, len(group), _TOGETHER)]
+            while parts:
+                part = parts.pop(0)
+                try:
+                    counts = _run(*_program(part, target, bool(of)), Path(folder))
+                except CortexMError as error:
+                    half = len(part) // 2
+                    parts[:0] = [part[:half], part[half:]] if half else []
+                    if not half:
+                        print(f"{cpu}: {part[0].key}: {error.message}", file=sys.stderr)
+                    continue
                 known |= {case.key: count for case, count in zip(part, counts, strict=True)}
                 keep()
                 print(f"{cpu}: {len(known)}", end="\r", file=sys.stderr, flush=True)

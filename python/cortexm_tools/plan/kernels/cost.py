@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from types import CodeType
-from typing import Any
+from typing import Any, Protocol
 
 from ...paths import data_root
 from ...target import CORES, Core, Isa
-from ..types import Call
 from .params import field_types
 from .table import Kernel
 
@@ -68,19 +67,19 @@ def terms_of(symbol: str) -> Terms | None:
 @cache
 def _left_out(params: str) -> dict[str, int]:
     names = field_types()[params]
-    ones = (f"{name}_{of}" for name in names for of in ("all", "last"))
+    ones = (f"{name}_{of}" for name in names for of in ("all", "last", "next"))
     return {**dict.fromkeys(ones, 1), **dict.fromkeys(names, 0)}
 
 
 def values_of(kernel: Kernel, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What the names of terms stand for: the fields, 0 where they are left out, of an array also its product and
-    its last element; and the bytes of an element."""
+    """What the names of terms stand for: the fields, 0 where they are left out, of an array also its product, its
+    last element and the next to last; and the bytes of an element."""
     size = _SIZES.get(kernel.types[: 3 if kernel.types[1:3].isdigit() else 2], 4)
     values = {**_left_out(kernel.params), **fields, "element": size}
     for name, value in fields.items():
         if isinstance(value, tuple):
             values[f"{name}_all"] = math.prod(value)
-            values[f"{name}_last"] = value[-1] if value else 1
+            values[f"{name}_last"], values[f"{name}_next"] = ((1, 1, *value))[:-3:-1]
     return values
 
 
@@ -128,13 +127,31 @@ def _formula(symbol: str, core: str) -> Formula | None:
     return Formula(terms, " + ".join(f"{k} * ({t})" for k, t in zip(row, terms.terms, strict=True) if k))
 
 
-def instructions(call: Call | tuple[Kernel, Mapping[str, Any]], core: Core) -> float:
-    """Of a call, in all its turns; or of a kernel with this parameter block."""
-    kernel, fields = (call.kernel, dict(call.fields)) if isinstance(call, Call) else call
-    turns = call.turns if isinstance(call, Call) else 1
+class Called(Protocol):
+    """A kernel call (plan/types.py)."""
+
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def fields(self) -> tuple[tuple[str, Any], ...]: ...
+    @property
+    def macs(self) -> int: ...
+    @property
+    def turns(self) -> int: ...
+
+
+def instructions(call: Called, core: Core) -> float:
+    """Of a call, in all its turns."""
+    turns, fields = call.turns, dict(call.fields)
+    return turns * instructions_of(call.kernel, fields, core, call.macs / turns)
+
+
+def instructions_of(
+    kernel: Kernel, fields: Mapping[str, Any], core: Core, products: float = 0
+) -> float:
+    """Of a kernel with this parameter block, which computes so many products."""
     formula = _formula(kernel.symbol, column(core))
     if formula is not None:
-        return turns * float(formula(values_of(kernel, fields)))
+        return float(formula(values_of(kernel, fields)))
     product, element = _UNKNOWN.get(kernel.isa, _UNKNOWN_SCALAR)
-    macs = call.macs / turns if isinstance(call, Call) else 0
-    return turns * (_UNKNOWN_CALL + product * macs + element * fields.get("count", 0))
+    return _UNKNOWN_CALL + product * products + element * fields.get("count", 0)

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from ...ir import Array
-from ..kernels.forms import FORMS
+from ..kernels.forms import FORMS, Form
 from ..kernels.packing import Constants
 from ..types import Call, Constant, ConstantArg
 
@@ -56,9 +56,12 @@ class Source:
     @cached_property
     def content(self) -> tuple[object, ...]:
         """Equal for constants of equal bytes, as far as that can be told without packing."""
-        if isinstance(self.data, Weights):
-            return self.data.form, self.data.constants.content
-        return self.data.dtype.str, self.data.tobytes()
+        if not isinstance(self.data, Weights):
+            return self.data.dtype.str, self.data.tobytes()
+        if FORMS[self.data.form].weights is Form.weights:
+            weight = self.data.constants.weight
+            return weight.dtype.str, weight.tobytes()
+        return self.data.form, self.data.constants.content
 
 
 def pack_constants(

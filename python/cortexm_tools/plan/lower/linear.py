@@ -116,6 +116,7 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
     types = types_of(x.dtype, constants.weight, out_features)
     if _is_image(select, attrs, x, rows, in_features, out_features) and select.pick((True, False)):
         fields = _pixels(fields)
+        constants = replace(constants, weight=constants.weight[:, None, None])
         kernel = select.kernel("conv2d", types, op, facts | fields)
     else:
         kernel = select.kernel("linear_wide" if is_wide else "linear", types, op, facts)
@@ -174,8 +175,7 @@ def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call
             out_zero_point=attrs.out_zero_point,
         ),
     }
-    facts = {**fields, "rescales": (attrs.rescale,)}
-    kernel = select.kernel("batch_matmul", dtype.value, op, facts)
+    kernel = select.kernel("batch_matmul", dtype.value, op, fields)
     args: list[Arg] = []
     for index, each in zip(op.inputs, placed, strict=False):
         arg = select.operand(index)
