@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a graph to a plan: kernels, constants, and the place of every tensor in the arena.
 
-Six rooms, by what they decide, and each imports only those before it: `kernels` (what exists, what it needs
-and what it costs), `lower` (operators to kernel calls, in every way), `memory` (what lies where), `choose`
-(which ways), `search` (which plan of the many). `check` proves of a finished plan what the others promise; it knows `types` alone.
+Seven rooms, by what they decide, and each imports only those before it: `kernels` (what exists, what it
+needs and what it costs), `forms` (as what else a convolution may be computed), `lower` (operators to kernel
+calls, in every way), `memory` (what lies where), `choose` (which ways), `search` (which plan of the many).
+`check` proves of a finished plan what the others promise; it knows `types` alone.
 """
 
 from . import lower

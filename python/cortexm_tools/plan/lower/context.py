@@ -16,10 +16,11 @@ from ...ir.geometry import Window
 from ...target import Target
 from ..kernels.cmsis_nn import compiled_isa, level
 from ..kernels.facts import Facts
+from ..kernels.forms import Weights
 from ..kernels.params import check_ranges
 from ..kernels.table import Kernel, KernelChoice, find_kernels
 from ..types import Arg, Call, ConstantArg, Field, ScratchArg, TensorArg
-from .constants import Source, Weights
+from .constants import Source
 
 _Fact = TypeVar("_Fact")
 
@@ -165,6 +166,7 @@ class Selector:
         self._lowerings = lowerings
         self._op = op
         self._given = trail
+        self._taken: dict[tuple[str, tuple[str, ...]], Kernel] = {}
 
     def pick(self, ways: Sequence[_Fact]) -> _Fact:
         """One of several ways to the same bytes, the usual one first."""
@@ -197,7 +199,8 @@ class Selector:
     def kernel(
         self, name: str, types: str | tuple[str, ...], op: Op, facts: Facts | None = None
     ) -> Kernel:
-        """One of the kernels for these element types, those for the first of several first."""
+        """One of the kernels for these element types, those for the first of several first; the one that was
+        taken before for another part of the operator, if it can be."""
         serving = (types,) if isinstance(types, str) else types
         found = find_kernels(
             name,
@@ -207,7 +210,10 @@ class Selector:
             facts={"core": self.target.core, "isa": self._lowerings.isa, **(facts or {})},
             choice=self._lowerings.choice,
         )
-        return self.pick(found)
+        taken = self._taken.get((name, serving))
+        if taken not in found:
+            taken = self._taken[name, serving] = self.pick(found)
+        return taken
 
     def scratch(self, kernel: Kernel, fields: Facts) -> ScratchArg:
         """The memory that a call of `kernel` with this parameter block needs."""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +10,10 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Array, DType, Op
 from ...ir.fixed_point import wrap32
+from ..kernels.forms import Weights
 from ..kernels.packing import Constants, Tables
-from ..kernels.packing_floats import filled_outputs
 from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
-from .constants import Weights
 from .context import Selector
 
 
@@ -53,6 +51,7 @@ def largest_plain_sum(weight_sizes: Array, bias: Array) -> int:
     """The same where the zero point is subtracted from every code, which it may be 255 away from."""
     sums = 255 * weight_sizes.astype(np.int64) + np.abs(bias.astype(np.int64))
     return int(sums.max(initial=0))
+
 
 
 _MANY_PIXELS = 16
@@ -145,17 +144,18 @@ def float_call(
     kernel = select.kernel(name, "f32", op, facts)
     label = "w_" + (op.layer.path or op.kind)
     weights: Arg
-    if data is not None and kernel.pack and not _are_planes(kernel, fields):
+    unpacked: Weights | None = None
+    if part is not None or (data is not None and kernel.pack and not _are_planes(kernel, fields)):
+        assert data is not None
         groups = fields["groups"]
         assert isinstance(groups, int)
         constants = Constants(data, np.zeros(0, np.float32), groups=groups)
-        shape = "x".join(map(str, data.shape))
-        pack = kernel.pack
-        if part is None and _is_filled(kernel, fields, data) and select.pick((True, False)):
+        pack = "" if _are_planes(kernel, fields) else kernel.pack
+        if part is None and _may_be_filled(kernel, fields) and select.pick((True, False)):
             pack, fields = "float_filled", fields | {"filled": 1}
-        weights = select.constant(label, Weights(pack, constants), shape, needed=data.nbytes)
-    elif part is not None:
-        weights = select.constant(label, part, "x".join(map(str, part.shape)))
+        unpacked = Weights(pack, constants)
+        shape = "x".join(map(str, data.shape))
+        weights = select.constant(label, unpacked, shape, needed=data.nbytes)
     else:
         weights = select.operand(op.inputs[1])
     args: list[Arg] = [
@@ -164,7 +164,7 @@ def float_call(
         select.operand(op.inputs[2]) if len(op.inputs) > 2 else zero_bias(select),
         _further(TensorArg(op.outputs[0]), offsets[1]),
     ]
-    return select.call(kernel, fields, args, macs)
+    return replace(select.call(kernel, fields, args, macs), weights=unpacked)
 
 
 def _are_planes(kernel: Kernel, fields: dict[str, Field]) -> bool:
@@ -175,26 +175,13 @@ def _are_planes(kernel: Kernel, fields: dict[str, Field]) -> bool:
     return kernel.pack == "float_channels" and not are_beside
 
 
-def _is_filled(kernel: Kernel, fields: dict[str, Field], weight: Array) -> bool:
-    """Whether the outputs of a group that are left behind eights are filled up to vectors, which takes half
-    as long or less, but more weights: not of few pixels, nor of one output where columns lie side by side, or
-    of up to three with more terms in their 1x1 windows, as four pixels at a time then take as long."""
-    ints = {name: value for name, value in fields.items() if isinstance(value, int)}
-    strides = fields["in_strides"]
-    assert isinstance(strides, tuple)
-    outputs = ints["out_c"] // ints["groups"]
-    is_short = math.prod(weight.shape[2:]) > 1 or outputs % 8 > 4
-    is_short = is_short or weight.shape[1] <= _FEW_TERMS[strides[1] != 1]
-    more = filled_outputs(outputs) * ints["groups"] * weight[0].nbytes
-    return (
-        kernel.pack == "float_eights"
-        and kernel.op != "conv2d_row"
-        and is_short
-        and outputs % 4 != 0
-        and (outputs % 8 != 1 or strides[3] != 1)
-        and ints["out_h"] * ints["out_w"] >= _MANY_PIXELS
-        and more <= max(_MORE_WEIGHTS, weight.nbytes // 4)
-    )
+def _may_be_filled(kernel: Kernel, fields: dict[str, Field]) -> bool:
+    """Whether outputs of a group are left behind fours, which can be filled up to vectors with weights of
+    zero."""
+    out_c, groups = fields["out_c"], fields["groups"]
+    assert isinstance(out_c, int) and isinstance(groups, int)
+    is_whole = out_c // groups % 4 == 0
+    return kernel.pack == "float_eights" and kernel.op != "conv2d_row" and not is_whole
 
 
 def _further(arg: Arg, elements: int) -> Arg:
