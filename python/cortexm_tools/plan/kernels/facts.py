@@ -26,14 +26,6 @@ class Known(Fields):
         return super().__missing__(name) if find is None else find(self)
 
 
-def windows_inside(facts: Facts, along: str) -> float:
-    """The share of windows that are inside of the image along an axis."""
-    stride, first = facts[f"stride_{along}"], facts["in_y0" if along == "h" else "in_x0"]
-    reach = (facts[f"kernel_{along}"] - 1) * facts[f"dilation_{along}"] + 1
-    places = range(first, first + facts[f"out_{along}"] * stride, stride)
-    return float(sum(0 <= at <= facts[f"in_{along}"] - reach for at in places) / len(places))
-
-
 def reach(facts: Facts) -> int:
     """How far the last input of any sixteen of a window is from the first one, in a copy of the rows of the
     image that has a group's channels alone; each row begins sixteen inputs of its own where all rows take no

@@ -86,9 +86,6 @@ class Lowerings:
             index for op in graph.ops if isinstance(op.attrs, ops.Concat) for index in op.inputs
         )
         self._makers = {index: op for op in graph.ops for index in op.outputs}
-        self.looked_up = frozenset(
-            op.inputs[0] for op in graph.ops if isinstance(op.attrs, ops.Embedding)
-        )
         # What the code of other libraries is compiled for.
         is_ours = choice is KernelChoice.BUILTIN
         self.isa = level(target.isa if is_ours else compiled_isa(target))
@@ -119,7 +116,7 @@ class Lowerings:
         """The calls of an operator in every way, the usual one first."""
         made = op.outputs[0]
         if made not in self._ways:
-            found, trails = list[Lowered](), [()]
+            found, trails = list[Lowered](), [tuple[int, ...]()]
             while trails:
                 trail = trails.pop()
                 lowered = self.lower(op, trail)
@@ -188,10 +185,6 @@ class Selector:
         """Whether what makes a tensor could leave gaps between its pixels."""
         return self._lowerings.may_leave_gaps(index)
 
-    def is_looked_up(self, index: int) -> bool:
-        """Whether an embedding takes its rows from a tensor, which may be a layer's weights."""
-        return index in self._lowerings.looked_up
-
     def once(self, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives of the operator, which is the same in all ways."""
         return self._lowerings.once(self._op.outputs[0], find)
@@ -207,7 +200,7 @@ class Selector:
             serving,
             self.target,
             layer=str(op.layer),
-            facts={"core": self.target.core, "isa": self._lowerings.isa, **(facts or {})},
+            facts={"isa": self._lowerings.isa, **(facts or {})},
             choice=self._lowerings.choice,
         )
         taken = self._taken.get((name, serving))

@@ -84,7 +84,7 @@ def _float_convolution(
     macs = (x.numel if transposed else out.numel) * taps
     if transposed and weight.data is not None:
         phases = float_phases(attrs.window, x.shape[2:], out.shape[2:], _MOST_PHASES)
-        if phases and select.pick((True, False)):
+        if select.pick((True, False) if phases else (False,)):
             return [_float_phase(select, op, fields, weight.data, *phase) for phase in phases]
     name = "transpose_conv2d" if transposed else "conv2d"
     return [float_call(select, op, name, fields, macs)]

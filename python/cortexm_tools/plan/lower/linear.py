@@ -109,7 +109,6 @@ def _linear(select: Selector, attrs: ops.Linear, op: Op) -> list[Call]:
         "largest_start": start,
         "largest_bias": int(np.abs(constants.bias.astype(np.int64)).max(initial=0)),
         "least_weight": int(constants.weight.min(initial=0)),
-        "looked_up": select.is_looked_up(op.inputs[1]),
     }
     is_wide = x.dtype is DType.S16 and not fits_in_32_bits(bound)
     types = types_of(x.dtype, constants.weight, out_features)
