@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from ...ir import Graph, Tensor, ops
 from ..budget import MOST_JOINED, within
+from ..kernels.contract import Fields
 from ..kernels.table import BUILTIN
 from ..lower.boxes import MAX_RANK
 from ..lower.copies import cheapest_order
@@ -136,11 +137,17 @@ def _leaves_gaps(index: int, part: Part, size: int, calls: Sequence[Call]) -> bo
         if call.kernel.serves == "copy":
             if _spread_box(call, made.offset // unit, pixel, pitch) is None:
                 return False
-        elif dict(call.fields).get("out_pixel_stride") != pixel:
+        elif not _takes_pitch(call, pixel, pitch):
             return False
-        elif call.kernel.pack == "depthwise16" and pixel == 8:
-            return False  # it writes two pixels of eight channels as one of sixteen
     return bool(calls)
+
+
+def _takes_pitch(call: Call, pixel: int, pitch: int) -> bool:
+    """Whether the kernel of a call writes pixels so far apart, as far as it asks for no more than fields."""
+    fields = Fields(call.fields)
+    asked = [each for each in call.kernel.requires if "out_pixel_stride" in each.names]
+    changed = Fields({**fields, "out_pixel_stride": pitch})
+    return fields["out_pixel_stride"] == pixel and all(each(changed) for each in asked)
 
 
 def into_result(graph: Graph, step: Step, parts: Mapping[int, Part]) -> Step:
