@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from cortexm_tools.plan.kernels.forms import FORMS
 from cortexm_tools.plan.kernels.packing import Constants
-from cortexm_tools.plan.kernels.scratch import SCRATCH
 from cortexm_tools.plan.kernels.table import kernels
 
 Array = npt.NDArray[np.generic]
@@ -212,7 +211,7 @@ def _packed(
         plain = bias + params["in_zero_point"] * weight.astype(np.int32).sum(axis=(1, 2, 3))
     constants = Constants(weight, bias, groups=groups, plain_bias=plain.astype(np.int32))
     form = FORMS[kernel.pack]
-    scratch = np.zeros(SCRATCH[kernel.scratch](params), np.uint8)
+    scratch = np.zeros(kernel.scratch_bytes(params), np.uint8)
     return [x, form.weights(constants), form.tables(constants).bias], _Buffer(scratch)
 
 

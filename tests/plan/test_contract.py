@@ -6,7 +6,13 @@ from __future__ import annotations
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.plan.kernels.contract import parse, parse_lets
+from cortexm_tools.plan.kernels.contract import FACTS, named, parse, parse_lets
+from cortexm_tools.plan.kernels.params import field_types
+from cortexm_tools.plan.kernels.pays import PAYS
+from cortexm_tools.plan.kernels.table import kernels
+
+KERNELS = [*kernels(), *kernels("adapters")]
+NETWORK = {"all_plain", "elements", "looked_up", "tiles"}
 
 LAYER = {"in_c": 6, "in_y0": -1, "kernel_h": 3, "in_strides": (96, 1, 24, 4)}
 
@@ -28,7 +34,7 @@ def test_values(text: str, value: int) -> None:
 
 def test_lets_stand_for_themselves() -> None:
     """Each is of those before it, with its own precedence."""
-    lets = parse_lets({"pairs": "in_c + 1", "columns": "pairs * kernel_h"})
+    lets = parse_lets({"pairs": ["of two", "in_c + 1"], "columns": ["", "pairs *", "kernel_h"]})
     found = parse("2 * columns", lets)
     assert found(LAYER) == 2 * (6 + 1) * 3
     assert found.names == {"in_c", "kernel_h"}
@@ -54,3 +60,20 @@ def test_what_is_not_in_it_is_refused(text: str, reason: str) -> None:
     with pytest.raises(CortexMError, match=reason) as caught:
         parse(text)
     assert text in caught.value.message and caught.value.hint
+
+
+def test_contracts_name_fields_and_facts() -> None:
+    """A misspelt name would be a field that a call has not, and 0."""
+    for kernel in KERNELS:
+        known = {*field_types()[kernel.params], *FACTS}
+        scratch = (kernel.scratch,) if kernel.scratch else ()
+        asked = {name for each in (*kernel.requires, *scratch) for name in each.names}
+        assert asked <= known, kernel.symbol
+        asked = {name for each in kernel.pays for name in each.names}
+        assert asked <= known | {*PAYS} | NETWORK, kernel.symbol
+
+
+def test_names_are_one_thing() -> None:
+    fields = {name for block in field_types().values() for name in block}
+    assert not (fields & named().keys() or (fields | named().keys()) & (FACTS.keys() | PAYS))
+    assert not (NETWORK & (fields | FACTS.keys() | named().keys()))

@@ -130,7 +130,7 @@ static int32_t depth_of(int32_t inputs, int is_filled)
 }
 
 /* How many windows side by side scratch has room for, eight or a row of less than sixteen if their last column
- * begins before byte 512: `columns`, plan/kernels/scratch.py. */
+ * begins before byte 512: `columns_s8` in kernels.json. */
 static int32_t together(const PARAMS *p, int32_t column)
 {
     const int32_t windows = p->out_w < 16 ? p->out_w : 8;

@@ -76,7 +76,7 @@ def let_biases_fit(prepared: GraphModule) -> None:
 
 def coarsen_results(prepared: GraphModule) -> None:
     """Let results of convolutions and linear layers in `prepared`, as above, have no steps so small that
-    sums would be multiplied by 1/2 or more, or 1/4 of 16 bits (plan/kernels/conditions: shifts_right).
+    sums would be multiplied by 1/2 or more, or 1/4 of 16 bits (greatest_shift in kernels.json).
 
     Where weights of outputs differ that much that these steps would be more than a quarter of the noise
     that the input's rounding adds to one of them, they stay.

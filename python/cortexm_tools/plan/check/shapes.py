@@ -20,12 +20,12 @@ def check_ends(plan: Plan, step: Step) -> None:
     """
     for call in step.calls:
         op, fields = step.op_of(call), call.int_fields
-        if op is not None and "few_unclamped" in call.kernel.when:
+        if op is not None and call.kernel.op == "conv2d_few_unclamped":
             is_plain = [fields["act_min"], fields["act_max"]] == [-128, 127]
             groups = fields["groups"]
             are_few = fields["in_c"] <= 16 * groups and fields["out_c"] >= 4 * groups
             _require(is_plain and are_few and _are_pixels(fields), call, op)
-        if op is None or "from_zero" not in call.kernel.when:
+        if op is None or call.kernel.op not in ("conv2d_few", "depthwise_conv2d_3x3_relu"):
             continue
         clamp = [fields[name] for name in ("out_zero_point", "act_min", "act_max")]
         if clamp != [-128, -128, 127]:
@@ -34,7 +34,7 @@ def check_ends(plan: Plan, step: Step) -> None:
                 where=str(op.layer),
             )
         are_fours = fields["out_c"] % 4 == 0 and fields["in_c"] in (8, 16, 24, 32)
-        if "few_inputs" in call.kernel.when and not (_are_pixels(fields) and are_fours):
+        if call.kernel.op == "conv2d_few" and not (_are_pixels(fields) and are_fours):
             raise CortexMError(
                 f"windows are not pixels as {call.kernel.symbol} reads them", where=str(op.layer)
             )
@@ -49,11 +49,11 @@ def check_fours(plan: Plan, step: Step) -> None:
     """
     for call in step.calls:
         fields = call.int_fields
-        if "few_outputs" in call.kernel.when and fields["in_features"] < 4:
+        if call.kernel.op == "linear_few" and fields["in_features"] < 4:
             raise CortexMError(
                 f"rows are shorter than a word of {call.kernel.symbol}", where=str(step.op.layer)
             )
-        if "plain" in call.kernel.when and (fields["out_c"] % 4 or fields["groups"] != 1):
+        if call.kernel.op == "conv2d_plain" and (fields["out_c"] % 4 or fields["groups"] != 1):
             raise CortexMError(
                 f"{call.kernel.symbol} would leave out outputs", where=str(step.op.layer)
             )

@@ -1,36 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is known of a layer when its kernel is chosen, and what both `conditions` and `scratch` make of it.
-
-Facts are the fields of its parameter block, and for convolutions and matrix products `rescales`, their
-requantizations as a tuple, and bounds of the absolute value of every accumulator (`largest_sum`, and others
-of plan/lower/weights.py).
+"""What is known of a layer when its kernel is chosen: the fields of its parameter block, for convolutions and
+matrix products `rescales`, their requantizations as a tuple, and bounds of sums (plan/lower/weights.py); and
+what follows from these of the facts that contract.py lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...ir.fixed_point import Rescale
+from ...ir.wide import reduced
+from .packing_mve import are_rows_apart
+
 Facts = Mapping[str, Any]
-
-
-def shares_columns(facts: Facts) -> bool:
-    """3x3 windows of channels in sixteens, up to two columns apart: is_shared in conv2d_tiles_mve.inc."""
-    is_3x3 = facts["kernel_h"] == facts["kernel_w"] == 3
-    return bool(is_3x3 and facts["in_c"] % 16 == 0 and facts["stride_w"] <= 2)
-
-
-def is_pointwise(facts: Facts) -> bool:
-    """A 1x1 convolution whose windows all lie inside the image: they need not be gathered."""
-    last_y = facts["in_y0"] + (facts["out_h"] - 1) * facts["stride_h"]
-    last_x = facts["in_x0"] + (facts["out_w"] - 1) * facts["stride_w"]
-    return bool(
-        facts["kernel_h"] == facts["kernel_w"] == 1
-        and facts["in_y0"] >= 0
-        and facts["in_x0"] >= 0
-        and last_y < facts["in_h"]
-        and last_x < facts["in_w"]
-    )
 
 
 def windows_inside(facts: Facts, along: str) -> float:
@@ -41,34 +25,42 @@ def windows_inside(facts: Facts, along: str) -> float:
     return float(sum(0 <= at <= facts[f"in_{along}"] - reach for at in places) / len(places))
 
 
-def windows_together(facts: Facts, column: int) -> int:
-    """How many windows side by side are gathered at a time, if a row has so many: `together` in
-    conv2d_mve.h.
-
-    Args:
-        column: bytes.
-    """
-    width, stride = facts["kernel_w"], facts["stride_w"]
-    if facts["dilation_w"] > 1 or stride > width:
-        return 1
-    windows = facts["out_w"] if facts["out_w"] < 16 else 8
-    most = max(2 * width, min((windows - 1) * stride + width, 511 // column + 1))
-    return int((most - width) // stride + 1)
-
-
-def tile_row(facts: Facts) -> int:
-    """Bytes of a row of the windows of a row of pixels, in fours."""
-    pixels = (facts["out_w"] + 3) // 4 * 4
-    return int(((pixels - 1) * facts["stride_w"] + facts["kernel_w"]) * facts["in_c"])
-
-
-def pooled_row(facts: Facts) -> int:
-    """The codes of a row that its windows have, of one of their rows."""
-    columns = (facts["out_w"] - 1) * facts["stride_w"] + facts["kernel_w"]
-    return int(columns * facts["channels"])
+def reach(facts: Facts) -> int:
+    """How far the last input of any sixteen of a window is from the first one, in a copy of the rows of the
+    image that has a group's channels alone; each row begins sixteen inputs of its own where all rows take no
+    more of these so."""
+    channels: int = facts["in_c"] // facts["groups"]
+    columns = (facts["out_w"] - 1) * facts["stride_w"]
+    columns += (facts["kernel_w"] - 1) * facts["dilation_w"] + 1
+    row = [
+        kx * facts["dilation_w"] * channels + c
+        for kx in range(facts["kernel_w"])
+        for c in range(channels)
+    ]
+    places = row
+    if not are_rows_apart(facts["kernel_h"], len(row)):
+        below = facts["dilation_h"] * columns * channels
+        places = [ky * below + place for ky in range(facts["kernel_h"]) for place in row]
+    firsts = range(0, len(places), 16)
+    return max(int(places[first : first + 16][-1] - places[first]) for first in firsts)
 
 
-def chunks_filled_up(depth: int) -> int:
-    """So many inputs of a window, or whole chunks of 16 where at least half of one is there, or a quarter
-    behind three: `depth_of` in conv2d_mve.h."""
-    return (depth + 15) // 16 * 16 if depth & (8 if depth < 48 else 12) else depth
+def _largest_result(facts: Facts) -> int:
+    largest: int = facts["largest_sum"]
+    rescales: tuple[Rescale, ...] = facts["rescales"]
+    return max(largest * reduced(each.multiplier) >> (14 - each.shift) for each in rescales)
+
+
+def _scale_exponent(facts: Facts) -> int:
+    scale = facts["inv_scale"] if "inv_scale" in facts else facts["scale"]
+    return math.frexp(scale)[1] - 1
+
+
+DERIVED: dict[str, Callable[[Facts], int]] = {
+    "least_shift": lambda facts: min(rescale.shift for rescale in facts["rescales"]),
+    "greatest_shift": lambda facts: max(rescale.shift for rescale in facts["rescales"]),
+    "narrow_multipliers": lambda facts: all(rescale.is_narrow for rescale in facts["rescales"]),
+    "largest_result": _largest_result,
+    "scale_exponent": _scale_exponent,
+    "reach": reach,
+}

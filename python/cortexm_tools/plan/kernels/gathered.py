@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions of one output of eight pixels at a time (kernels/src/conv/conv2d_gathered_mve.inc): the
-scratch memory that they need, and how many instructions they take.
+"""Convolutions of one output of eight pixels at a time (kernels/src/conv/conv2d_gathered_mve.inc): how
+many instructions they take.
 
 Fitted to what `python -m benchmarks.sweep --kinds conv` counted.
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from .facts import Facts
-from .packing_mve import are_rows_apart
+from .contract import named
+from .facts import Facts, reach
 
 GATHERED = "cortexm_conv2d_gathered_s8_mve"
 DIRECT = "cortexm_conv2d_direct_s8_mve"
@@ -28,7 +28,6 @@ _GATHER, _GATHER_TWOS = 55, 28
 _MOST_SCRATCH, _MOST_SCRATCH_DIRECT = 4096, 8192
 _PIXELS = 8
 _LANES = 16
-_MOST_OF_GROUP = 8  # channels, where there are several groups: vectors have whole pixels of them
 
 
 @dataclass(frozen=True)
@@ -68,62 +67,22 @@ def _copy(symbol: str, facts: Facts) -> _Copy:
     else:
         piece *= facts["kernel_h"]
     each = -(-piece // _LANES)
-    is_inside = facts["in_x0"] == 0 and 0 <= facts["in_y0"] <= facts["in_h"] - rows
-    is_spared = direct and facts["groups"] == 1 and is_inside and piece % _LANES == 0
-    is_spared = is_spared and columns * channels == facts["in_row_stride"]
-    is_spared = is_spared and facts["out_w"] % _PIXELS == 0
+    is_spared = direct and bool(named()["copy_spared"](facts))
     return _Copy(
         channels, rows, columns * channels, pieces * each, direct, each % 2 == 0, is_spared
     )
 
 
-def scratch_gathered(facts: Facts) -> int:
-    return _scratch(GATHERED, facts)
-
-
-def scratch_direct(facts: Facts) -> int:
-    return _scratch(DIRECT, facts)
-
-
-def _scratch(symbol: str, facts: Facts) -> int:
-    """What is known of each output and of each chunk, the copy, and what is read behind it for pixels that a
-    row does not have. The windows of eight pixels too, or what is read behind a window's row."""
-    copy = _copy(symbol, facts)
-    behind = -facts["out_w"] % _PIXELS * facts["stride_w"] * copy.channels
-    if copy.direct:
-        behind += -facts["kernel_w"] * copy.channels % _LANES
-    chunk = (2 if copy.twos else 4) if copy.direct else 20 + _PIXELS * _LANES
-    image = 0 if copy.is_spared else facts["groups"] * copy.rows * copy.row + behind
-    return int(12 * facts["out_c"] + chunk * copy.chunks + image)
-
-
 def fits(symbol: str, facts: Facts) -> bool:
-    """Whether halfwords have the distances of results; and, where windows are gathered, bytes those of a
-    chunk's inputs, of all pixels, or else the columns of a window are side by side."""
-    copy = _copy(symbol, facts)
-    if facts["groups"] > 1 and copy.channels > _MOST_OF_GROUP:
+    """Whether a kernel may compute a layer, and needs little memory for it."""
+    if not named()["near_results"](facts):
         return False
-    is_near = (_PIXELS - 1) * facts["out_pixel_stride"] < 1 << 16
-    most = _MOST_SCRATCH_DIRECT if copy.direct else _MOST_SCRATCH
-    if _scratch(symbol, facts) > most or not is_near:
+    if symbol == DIRECT:
+        is_near = facts["kernel_w"] == 1 or facts["dilation_w"] == 1
+        return bool(is_near and named()["direct"](facts) <= _MOST_SCRATCH_DIRECT)
+    if named()["gathered"](facts) > _MOST_SCRATCH:
         return False
-    if copy.direct:
-        return bool(facts["kernel_w"] == 1 or facts["dilation_w"] == 1)
-    piece = [
-        kx * facts["dilation_w"] * copy.channels + c
-        for kx in range(facts["kernel_w"])
-        for c in range(copy.channels)
-    ]
-    runs = [piece]
-    if not are_rows_apart(facts["kernel_h"], len(piece)):
-        below = facts["dilation_h"] * copy.row
-        runs = [[ky * below + place for ky in range(facts["kernel_h"]) for place in piece]]
-    far = max(
-        places[min(first + _LANES, len(places)) - 1] - places[first]
-        for places in runs
-        for first in range(0, len(places), _LANES)
-    )
-    return bool(far + (_PIXELS - 2) * facts["stride_w"] * copy.channels <= 255)
+    return bool(reach(facts) + 6 * facts["stride_w"] * facts["in_c"] // facts["groups"] <= 255)
 
 
 def instructions(symbol: str, facts: Facts) -> float:

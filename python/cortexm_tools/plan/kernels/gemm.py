@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .facts import chunks_filled_up, is_pointwise, windows_together
+from .contract import named
+from .packing_mve import chunks_filled_up
 
 _FIXED = 200.0  # of a call
 _GROUP = 100.0  # of a group
@@ -67,7 +68,7 @@ def few_pay(fields: Mapping[str, int]) -> bool:
     groups = fields["groups"]
     are_few = fields["in_c"] <= 16 * groups and fields["out_c"] >= _FEW_OUTPUTS * groups
     is_plain = (fields.get("act_min"), fields.get("act_max")) == (-128, 127)
-    if not (are_few and is_plain and is_pointwise(fields)):
+    if not (are_few and is_plain and named()["pointwise"](fields)):
         return False
     is_near = fields["out_pixel_stride"] <= 32767
     return is_near and instructions_of_conv2d(fields, False) - _few(fields) >= _FEW_SAVES
@@ -87,7 +88,7 @@ def instructions_of_conv2d(fields: Mapping[str, int], wide: bool) -> float:
     groups = fields["groups"]
     in_c, out_c = fields["in_c"] // groups, fields["out_c"] // groups
     inputs = fields["kernel_h"] * fields["kernel_w"] * in_c
-    gathered = 0.0 if is_pointwise(fields) else _gathered(fields, in_c, costs, wide)
+    gathered = 0.0 if named()["pointwise"](fields) else _gathered(fields, in_c, costs, wide)
     if gathered and not wide:
         inputs = chunks_filled_up(inputs)
     chunks = -(-inputs // costs.chunk)
@@ -105,7 +106,7 @@ def _gathered(fields: Mapping[str, int], in_c: int, costs: _Costs, wide: bool) -
     """Of the columns of a row of windows."""
     size = 2 * in_c if wide else in_c
     column = fields["kernel_h"] * size
-    most = windows_together(fields, column)
+    most = named()["together_s16" if wide else "together_s8"](fields)
     spread = 16 // size * size if size <= 8 and fields["dilation_w"] * fields["groups"] == 1 else 0
     if spread and (15 // size + 1) * column > 255:
         spread = 0

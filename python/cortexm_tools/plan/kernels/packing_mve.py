@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from ...ir import Array
-from .facts import chunks_filled_up
 from .packing import Constants, Tables, filled_up, in_blocks, phase_depths, phases_with_taps
 
 
@@ -116,6 +115,12 @@ def tiles(constants: Constants) -> Array:
         rows = np.pad(constants.rows, ((0, 0), (0, -constants.rows.shape[1] % 16)))
     turns = rows.reshape(len(weight) // 2, 2, -1, 16).transpose(0, 2, 1, 3)
     return np.ascontiguousarray(turns).reshape(-1)
+
+
+def chunks_filled_up(depth: int) -> int:
+    """So many inputs of a window, or whole chunks of 16 where at least half of one is there, or a quarter
+    behind three: `depth_of` in conv2d_mve.h."""
+    return (depth + 15) // 16 * 16 if depth & (8 if depth < 48 else 12) else depth
 
 
 def are_rows_apart(rows: int, piece: int) -> bool:

@@ -10,13 +10,14 @@ from enum import Enum
 from functools import cache
 
 from ...errors import CortexMError
-from ...kernels.rows import expand
+from ...kernels.rows import Row, expand
 from ...paths import data_root
 from ...target import CORES, Isa, Target
 from . import cmsis_nn
-from .conditions import CASES
+from .contract import Expression, Fields, named, parse
 from .facts import Facts
 from .faster_library import is_faster
+from .pays import Situation
 
 BUILTIN = "builtin"
 
@@ -35,9 +36,10 @@ class Kernel:
     library has that library's name in the place of the instruction set.
 
     Attributes:
-        when: what it requires of a layer, names in conditions.CASES.
+        requires: of a layer, so that its results are right: see contract.py.
+        pays: when it is worth it, of what pays.py knows as well.
         pack: the form of its constants, a name in forms.FORMS.
-        scratch: the memory it needs, a name in scratch.SCRATCH.
+        scratch: the bytes of memory it needs, if any.
         order: how it walks input and output, see memory/overlap.py; empty where nothing is promised.
         library: whose code computes.
         of: the operator that it computes in a special case; empty where that is `op`.
@@ -48,9 +50,10 @@ class Kernel:
     isa: Isa
     family: str
     params: str
-    when: tuple[str, ...] = ()
+    requires: tuple[Expression, ...] = ()
+    pays: tuple[Expression, ...] = ()
     pack: str = ""
-    scratch: str = ""
+    scratch: Expression | None = None
     order: str = ""
     library: str = BUILTIN
     of: str = ""
@@ -65,6 +68,14 @@ class Kernel:
         last = self.isa.value if self.library == BUILTIN else self.library.replace("-", "_")
         return f"cortexm_{self.op}_{self.types}_{last}"
 
+    def takes(self, layer: Situation) -> bool:
+        """Whether it may compute a layer, and is worth it."""
+        return all(each(layer) for each in (*self.requires, *self.pays))
+
+    def scratch_bytes(self, fields: Facts) -> int:
+        """The memory that it needs for a call."""
+        return self.scratch(Fields(fields)) if self.scratch else 0
+
     @property
     def unit(self) -> int:
         """The bytes of an element where these are moved as they are (x8, x16, ...), which may be a part of
@@ -76,6 +87,10 @@ class Kernel:
 def kernels(part: str = "kernels") -> tuple[Kernel, ...]:
     """All kernels of our library, in the order of the table; or all ``adapters``."""
     table = json.loads((data_root() / "kernels" / "kernels.json").read_text(encoding="utf-8"))
+
+    def expressions(row: Row, key: str) -> tuple[Expression, ...]:
+        return tuple(parse(text, named()) for text in row.get(key, ()))
+
     return tuple(
         Kernel(
             row["op"],
@@ -83,9 +98,10 @@ def kernels(part: str = "kernels") -> tuple[Kernel, ...]:
             Isa(row["isa"]),
             row["family"],
             row["params"],
-            tuple(row.get("when", ())),
+            expressions(row, "requires"),
+            expressions(row, "pays"),
             row.get("pack", ""),
-            row.get("scratch", ""),
+            parse(row["scratch"], named()) if "scratch" in row else None,
             row.get("order", ""),
             row.get("library", BUILTIN),
             row.get("of", ""),
@@ -145,16 +161,17 @@ def find_kernel(
     Raises:
         CortexMError: the table has no such kernel for these types.
     """
+    situation = Situation(facts or {})
     if choice is not KernelChoice.BUILTIN:
         for each in types:
-            adapter = find_adapter(op, each, facts or {})
+            adapter = find_adapter(op, each, situation)
             if adapter is not None and (
                 choice is KernelChoice.CMSIS_NN or is_faster(op, each, adapter.library, target)
             ):
                 return adapter
     for each in types:
         for kernel in variants(op, each, target):
-            if kernel.symbol not in avoid and all(CASES[name](facts or {}) for name in kernel.when):
+            if kernel.symbol not in avoid and kernel.takes(situation):
                 return kernel
     known = sorted({kernel.types for kernel in kernels() if kernel.op == op})
     raise CortexMError(
@@ -164,12 +181,10 @@ def find_kernel(
     )
 
 
-def find_adapter(op: str, types: str, facts: Facts) -> Kernel | None:
+def find_adapter(op: str, types: str, situation: Situation) -> Kernel | None:
     """The adapter for a layer of another library's operator; None where that library has none, or
     one that would not give our results."""
     for kernel in kernels("adapters"):
-        if (kernel.op, kernel.types) == (op, types) and all(
-            CASES[name](facts) for name in kernel.when
-        ):
+        if (kernel.op, kernel.types) == (op, types) and kernel.takes(situation):
             return kernel
     return None

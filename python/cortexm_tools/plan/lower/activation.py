@@ -11,7 +11,6 @@ import numpy as np
 
 from ...ir import Attrs, DType, Op, Tensor, ops
 from ...ir.fixed_point import lowest_difference, softmax_table
-from ..kernels.conditions.softmax import ALL_ELEMENTS
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
 from .context import Selector, lowers
@@ -62,6 +61,7 @@ def _elements_by_table(select: Selector) -> Counter[Attrs]:
     return found
 
 
+_ALL_ELEMENTS = 1 << 31
 FEW_ELEMENTS = "softmax_of_few_elements"
 """Code for a softmax that is smaller and slower than what more elements take, to be done without."""
 
@@ -76,7 +76,7 @@ def _softmax(select: Selector, attrs: ops.Softmax, op: Op) -> list[Call]:
     }
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
     of_table = select.in_all("softmax tables", lambda: _elements_by_table(select))
-    elements = ALL_ELEMENTS if select.avoids(FEW_ELEMENTS) else of_table[replace(attrs, dim=0)]
+    elements = _ALL_ELEMENTS if select.avoids(FEW_ELEMENTS) else of_table[replace(attrs, dim=0)]
     kernel = select.kernel("softmax", "s8", op, {**fields, "elements": elements})
     if kernel.op != "softmax":
         table = softmax_table(attrs.rescale, attrs.diff_min)

@@ -75,11 +75,11 @@ def _add(select: Selector, attrs: ops.Add, op: Op) -> list[Call]:
     if out.dtype is DType.S16:
         return _on_codes(select, op, _without_zero_points(fields), out.dtype.value)
     affine, fine = select.once(lambda: _functions(select, attrs, op))
-    facts = {**fields, "is_affine": affine is not None, "is_affine_fine": fine is not None}
+    facts = {**fields, "affine": affine is not None, "affine_fine": fine is not None}
     kernel = select.kernel(op.kind, out.dtype.value, op, facts)
     if kernel.op == "add_affine" and _is_in_short_runs(fields):
         # With DSP instructions, that of any addition repeats the shorter operand.
-        other = select.kernel(op.kind, out.dtype.value, op, {**facts, "is_affine": False})
+        other = select.kernel(op.kind, out.dtype.value, op, {**facts, "affine": False})
         kernel = other if other.isa is Isa.DSP else kernel
     if kernel.params == "cortexm_add_affine_t":
         function = fine if kernel.op == "add_affine_fine" else affine

@@ -16,10 +16,9 @@ from ...ir import Array, Attrs, Graph, Op, Tensor, ops
 from ...ir.geometry import Window
 from ...target import Target
 from ..kernels import gathered
-from ..kernels.cmsis_nn import compiled_isa
+from ..kernels.cmsis_nn import compiled_isa, level
 from ..kernels.facts import Facts
 from ..kernels.params import check_ranges
-from ..kernels.scratch import SCRATCH
 from ..kernels.table import Kernel, KernelChoice, find_kernel, symbols
 from ..types import Arg, Call, ConstantArg, Field, ScratchArg, TensorArg
 from .constants import Source, Weights
@@ -95,7 +94,8 @@ class Lowerings:
             op.inputs[0] for op in graph.ops if isinstance(op.attrs, ops.Embedding)
         )
         # What the code of other libraries is compiled for.
-        self.isa = target.isa if choice is KernelChoice.BUILTIN else compiled_isa(target)
+        is_ours = choice is KernelChoice.BUILTIN
+        self.isa = level(target.isa if is_ours else compiled_isa(target))
         # By the first result of an operator, which no other one makes.
         self._lowered: dict[tuple[int, frozenset[str]], Lowered] = {}
         self._variants: dict[int, frozenset[str]] = {}
@@ -256,7 +256,7 @@ class Selector:
 
     def scratch(self, kernel: Kernel, fields: Facts) -> ScratchArg:
         """The memory that a call of `kernel` with this parameter block needs."""
-        return ScratchArg(SCRATCH[kernel.scratch]({"isa": self._lowerings.isa, **fields}))
+        return ScratchArg(kernel.scratch_bytes({"isa": self._lowerings.isa, **fields}))
 
     def call(
         self, kernel: Kernel, fields: dict[str, Field], args: list[Arg], macs: int = 0

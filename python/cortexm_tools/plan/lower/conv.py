@@ -105,6 +105,7 @@ def _kernel(
         "largest_start": layer.largest_start,
         "largest_bias": int(np.abs(layer.constants.bias.astype(np.int64)).max(initial=0)),
         "copies": layer.copies,
+        "looked_up": False,
         "least_weight": int(constant_data(select, op.inputs[1], op, "weights").min(initial=0)),
     }
     kernel = select.kernel(layer.kind, layer.types, op, facts)

@@ -11,7 +11,7 @@ import numpy as np
 from ...ir import Array, DType, Op, ops
 from ...target import Isa
 from ..kernels import gathered, gemm, planes
-from ..kernels.conditions import CASES
+from ..kernels.contract import named
 from ..kernels.packing import Constants
 from ..kernels.table import KernelChoice
 from ..types import Field
@@ -186,9 +186,8 @@ def _is_plane(
     if isinstance(attrs, ops.TransposeConv2d) or fields["in_c"] != 1 or dtype is not DType.S8:
         return False
     is_taken = types_of(dtype, weight, len(attrs.rescales)) == (DType.S8.value,)
-    return (
-        is_taken and CASES["shifts_right"]({"rescales": attrs.rescales}) and planes.pay_few(fields)
-    )
+    are_right = all(rescale.shift < 0 for rescale in attrs.rescales)
+    return is_taken and are_right and bool(named()["few_taps"](fields)) and planes.pay_few(fields)
 
 
 def _with_biases(

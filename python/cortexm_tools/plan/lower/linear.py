@@ -195,8 +195,7 @@ def _batch_matmul(select: Selector, attrs: ops.BatchMatmul, op: Op) -> list[Call
             out_zero_point=attrs.out_zero_point,
         ),
     }
-    facts = {**fields, "rescales": (attrs.rescale,)}
-    kernel = select.kernel("batch_matmul", dtype.value, op, facts)
+    kernel = select.kernel("batch_matmul", dtype.value, op, fields)
     args: list[Arg] = []
     for index, each in zip(op.inputs, placed, strict=False):
         arg = select.operand(index)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 
@@ -107,13 +106,6 @@ def _call(
     }
     if not attrs.sequence:
         fields |= {"y_start": 0, "y_batch": 0 if len(parts) > 1 else hidden, "y_step": 0}
-    sums = sum(len(each.bias) for each in constants)
-    needs = {
-        "sums": sums,
-        "depth": hidden + inputs,
-        "parts": (hidden, inputs) if len(parts) > 1 else (),
-        "unseen": -(-hidden * x.dtype.numpy.itemsize // 4) * 4 if len(parts) > 1 else 0,
-    }
     args: list[Arg] = [
         *(select.operand(index) for index in op.inputs[: 1 + states]),
         *(
@@ -127,7 +119,7 @@ def _call(
         ),
         select.constant("b_" + label, bias),
         *_results(attrs, op, len(parts) > 1),
-        select.scratch(kernel, cast("dict[str, object]", needs)),
+        select.scratch(kernel, fields),
     ]
     macs = steps * batches * sum(each.weight.size for each in constants)
     return select.call(kernel, fields, args, macs)

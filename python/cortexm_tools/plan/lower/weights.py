@@ -144,7 +144,7 @@ def float_call(
     """
     weight = select.tensor(op.inputs[1])
     data = weight.data if part is None else part
-    facts = {**fields, "has_constant_weights": data is not None}
+    facts = {**fields, "constant_weights": data is not None}
     kernel = select.kernel(name, "f32", op, facts)
     label = "w_" + (op.layer.path or op.kind)
     weights: Arg

@@ -9,7 +9,7 @@ A kernel whose row in kernels.json has an `order` promises how it walks its oper
 * ``planes:K``: whole channels one after the other, K at a time, each row by row. Writing a row, it may
   still read the input rows that this row and later ones need, of those channels and of later ones.
   ``planes:K:N``: where windows reach over N rows at most, or over columns of an image that is turned
-  (is_turned in plan/kernels/planes.py), channels are read before they are written.
+  (band_turned in kernels.json), channels are read before they are written.
 
 So the output may lie over the input if it begins `distance` bytes below it: every byte is then written
 after its last reader ("diagonal memory optimisation"). Kernels without an order promise nothing.
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from ...ir import Graph
-from ..kernels.planes import is_turned
+from ..kernels.contract import named
 from ..types import Call, Field, Step, TensorArg
 
 # Element by element, whether or not their kernels promise an order.
@@ -240,7 +240,7 @@ def _image_distance(
 
 def _at_once(fields: Mapping[str, int], rows: int) -> bool:
     reach = (fields["out_h"] - 1) * fields["stride_h"] + fields["kernel_h"]
-    return reach <= rows or is_turned(fields)
+    return reach <= rows or bool(named()["band_turned"](fields))
 
 
 def _corners(last: int, leaves: int) -> set[int]:

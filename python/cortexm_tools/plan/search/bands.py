@@ -16,7 +16,6 @@ from itertools import groupby, pairwise
 
 from ...ir import Graph, Op, same_layout
 from ..budget import MOST_ROWS
-from ..kernels.scratch import SCRATCH
 from ..kernels.table import Kernel
 from ..memory.overlap import order_of
 from ..types import Arg, Call, ConstantArg, Field, ScratchArg, Step, TensorArg
@@ -240,7 +239,7 @@ def _changes(graph: Graph, out: int, call: Call, band: _Band, base: dict[int, in
 def _with_fields(graph: Graph, out: int, call: Call, changes: dict[str, int]) -> Call:
     """A call with other fields, and what follows from them."""
     fields: dict[str, Field] = dict(call.fields) | changes
-    scratch = SCRATCH[call.kernel.scratch](fields)
+    scratch = call.kernel.scratch_bytes(fields)
     args = tuple(ScratchArg(scratch) if isinstance(arg, ScratchArg) else arg for arg in call.args)
     rows = "count" if "count" in changes else "out_h"
     macs = call.macs * changes[rows] // call.int_fields[rows]

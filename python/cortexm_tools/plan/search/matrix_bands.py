@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...ir import Graph, Op, Operands, Tensor, ops
-from ..kernels.scratch import SCRATCH
 from ..lower.boxes import merged
 from ..memory.overlap import ELEMENTS
 from ..types import Call, Field, ScratchArg, Step, TensorArg
@@ -139,7 +138,7 @@ def matrix_step(graph: Graph, calls: _Calls, chain: Chain) -> Step:
 def _with_fields(call: Call, changes: Mapping[str, Field], count: int, rows: int) -> Call:
     """A call with other fields, and what follows from them: it is for `count` of so many `rows`."""
     fields: dict[str, Field] = dict(call.fields) | dict(changes)
-    scratch = SCRATCH[call.kernel.scratch](fields)
+    scratch = call.kernel.scratch_bytes(fields)
     args = tuple(ScratchArg(scratch) if isinstance(arg, ScratchArg) else arg for arg in call.args)
     return replace(call, fields=tuple(fields.items()), args=args, macs=call.macs * count // rows)
 
