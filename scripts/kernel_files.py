@@ -10,7 +10,8 @@ C alone compiles kernels by their header. What only tests compile does not:
 
     python scripts/kernel_files.py --driver FOLDER
 
-writes `prototypes.h`, of the references, and `table.h`, what the fuzz driver calls, into a build's folder.
+writes `prototypes.h`, of the references, `table.h`, what the fuzz driver calls, and `contracts.c`, what these
+kernels require and need, into a build's folder.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from checkout import ROOT
+from contract_c import contracts as c_contracts
 
 from cortexm_tools.kernels.rows import Row, expand, written
+from cortexm_tools.plan.kernels.contract import FACTS
 
 ISAS = ("scalar", "v6m", "v7m", "dsp", "mve")
 
@@ -109,6 +112,46 @@ def table(kernels: list[Row]) -> str:
             parts.append(f"| {', '.join(ops)} | {' '.join(names)} | {' | '.join(marks)} |")
         parts[-1] += "\n"
     return "\n".join(parts)
+
+
+CONTRACTS = """## Contracts
+
+What kernels require of a layer, and the bytes of memory that they need beside its operands: expressions
+of integers in Python's syntax (`//` is a quotient rounded down, `ceil(a, b)` one rounded up), of fields
+of the parameter block (`kernels/include/cortexm/params.h`; 0 where a call has none), of these facts
+
+| fact | |
+|---|---|
+{facts}
+
+and of these names:
+
+| name | | stands for |
+|---|---|---|
+{names}
+
+| kernel | requires | scratch |
+|---|---|---|
+{kernels}
+
+"""
+
+
+def contracts(tables: dict[str, Any]) -> str:
+    """The language, its names, and a row for each of the table that says something in it."""
+    facts = "\n".join(f"| `{name}` | {about} |" for name, about in FACTS.items())
+    names = "\n".join(
+        f"| `{name}` | {about} | `{' '.join(parts)}` |"
+        for name, (about, *parts) in tables["let"].items()
+    )
+    lines = []
+    for row in [*tables["kernels"], *tables["adapters"]]:
+        if "requires" in row or "scratch" in row:
+            found = [*dict.fromkeys(each["name"] for each in expand([row]))]
+            requires = ", ".join(f"`{each}`" for each in row.get("requires", ()))
+            scratch = f"`{row['scratch']}`" if "scratch" in row else ""
+            lines.append(f"| {', '.join(found)} | {requires} | {scratch} |")
+    return CONTRACTS.format(facts=facts, names=names, kernels="\n".join(lines))
 
 
 NN_HEAD = """
@@ -267,7 +310,7 @@ def files() -> dict[Path, str]:
     measured = json.loads((kernels / "cmsis_nn.json").read_text(encoding="utf-8"))
     ledger = json.loads((ROOT / "cmake" / "cores.json").read_text(encoding="utf-8"))
     rows, adapters = list(expand(tables["kernels"])), list(expand(tables["adapters"]))
-    docs = HEAD.replace("{cores}", cores(ledger)) + table(rows)
+    docs = HEAD.replace("{cores}", cores(ledger)) + table(rows) + contracts(tables)
     docs += libraries(adapters, measured, nearest(ledger))
     public = kernels / "include" / "cortexm" / "kernels.h"
     text = public.read_text(encoding="utf-8")
@@ -289,6 +332,8 @@ def write_driver(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "prototypes.h").write_text("\n".join([*judged, ""]), encoding="utf-8")
     (folder / "table.h").write_text(fuzz_table(rows), encoding="utf-8")
+    for name, text in zip(("contracts.h", "contracts.c"), c_contracts(rows), strict=True):
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 def main() -> int:

@@ -15,7 +15,7 @@ from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import Plan, make_plan
-from cortexm_tools.plan.check.gathered import check_pooled
+from cortexm_tools.plan.check.contracts import check_contracts
 from cortexm_tools.plan.types import ScratchArg
 from cortexm_tools.target import Target
 
@@ -124,17 +124,17 @@ def test_windows_outside_and_little_scratch_are_found_out() -> None:
         for call in step.calls:
             if "pool2d_rows" not in call.kernel.op:
                 continue
-            check_pooled(plan, step)
+            check_contracts(plan, step)
             for name, value in (("in_y0", -1), ("in_x0", 19), ("kernel_h", 90), ("dilation_w", 2)):
                 fields = tuple((dict(call.fields) | {name: value}).items())
-                with pytest.raises(CortexMError, match="windows are not as"):
-                    check_pooled(plan, replace(step, calls=(replace(call, fields=fields),)))
+                with pytest.raises(CortexMError, match="requires"):
+                    check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
             args = tuple(
                 ScratchArg(arg.nbytes - 1) if isinstance(arg, ScratchArg) else arg
                 for arg in call.args
             )
             with pytest.raises(CortexMError, match="not enough scratch"):
-                check_pooled(plan, replace(step, calls=(replace(call, args=args),)))
+                check_contracts(plan, replace(step, calls=(replace(call, args=args),)))
 
 
 def test_short_rows_are_a_single_pixel() -> None:
@@ -170,14 +170,14 @@ def test_another_window_than_the_first_one_is_found_out() -> None:
         plan = make_plan(averaged((4, 5), channels=8), Target.parse(cpu))
         (step,) = (step for step in plan.steps if step.calls)
         (call,) = step.calls
-        check_pooled(plan, step)
+        check_contracts(plan, step)
         for name, value in (
             *(("in_x0", 1), ("in_y0", 1), ("kernel_w", 4), ("kernel_h", 8), ("channels", 3)),
             *(("in_row_stride", 41), ("dilation_h", 2), ("dilation_w", 2), ("out_h", 2)),
         ):
             fields = tuple((dict(call.fields) | {name: value}).items())
-            with pytest.raises(CortexMError, match="a window is not as"):
-                check_pooled(plan, replace(step, calls=(replace(call, fields=fields),)))
+            with pytest.raises(CortexMError, match="requires"):
+                check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
 @pytest.mark.parametrize("layer", ["pool"])

@@ -13,6 +13,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import Plan, make_plan
 from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.check.contracts import check_contracts
 from cortexm_tools.plan.check.sums import check_columns
 from cortexm_tools.target import Target
 
@@ -94,15 +95,15 @@ def test_what_the_kernel_takes_for_granted() -> None:
     plan = make_plan(graph_of(), M4)
     (step,) = plan.steps
     (call,) = step.calls
-    check_columns(plan, step)
+    check_contracts(plan, step)
     for changed in (
         {"stride_w": 2}, {"dilation_h": 2}, {"dilation_w": 2}, {"groups": 2}, {"kernel_h": 1},
         {"kernel_w": 5}, {"in_c": 18}, {"in_c": 5}, {"in_c": 3, "in_w": 1}, {"out_c": 15},
         {"in_y0": -3}, {"in_h": 8},
     ):  # fmt: skip
         fields = tuple((dict(call.fields) | changed).items())
-        with pytest.raises(CortexMError, match="windows are not as cortexm_conv2d_columns_s8_dsp"):
-            check_columns(plan, replace(step, calls=(replace(call, fields=fields),)))
+        with pytest.raises(CortexMError, match="conv2d_columns_s8_dsp requires"):
+            check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
 def test_sums_that_24_bits_do_not_hold_are_refused() -> None:

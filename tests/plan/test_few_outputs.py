@@ -11,7 +11,7 @@ import pytest
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.check.shapes import check_fours
+from cortexm_tools.plan.check.contracts import check_contracts
 from cortexm_tools.target import Target
 
 from tests.support.batches import assert_same_bytes
@@ -71,9 +71,9 @@ def test_they_give_the_same_bytes(tmp_path: Path) -> None:
 def test_rows_that_are_read_as_words_have_one() -> None:
     plan = make_plan(graph_of((1, 32, 2)), Target.parse("cortex-m4"))
     (step,) = plan.steps
-    check_fours(plan, step)
+    check_contracts(plan, step)
     (call,) = step.calls
     fields = tuple((dict(call.fields) | {"in_features": 3}).items())
     short = replace(step, calls=(replace(call, fields=fields),))
-    with pytest.raises(CortexMError, match="rows are shorter than a word of"):
-        check_fours(plan, short)
+    with pytest.raises(CortexMError, match="linear_few_s8_dsp requires in_features >= 4"):
+        check_contracts(plan, short)

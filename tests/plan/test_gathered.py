@@ -12,8 +12,9 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.check.gathered import check_gathered
+from cortexm_tools.plan.check.contracts import check_contracts
 from cortexm_tools.plan.kernels import gathered
+from cortexm_tools.plan.kernels.contract import named
 from cortexm_tools.plan.search import gathers as decision
 from cortexm_tools.plan.search import less_scratch
 from cortexm_tools.plan.search.gathers import copying, is_worth_its_code
@@ -130,9 +131,9 @@ def test_what_fits() -> None:
 def test_an_image_that_is_read_itself_takes_no_scratch() -> None:
     inside = {"in_y0": 0, "in_x0": 0, "kernel_h": 1, "kernel_w": 1}
     least = 12 * 3 + 4 * 2  # of each output, and of two sixteens of inputs
-    assert gathered.scratch_direct(conv_fields(1, 64, 3, **inside)) == least
+    assert named()["direct"](conv_fields(1, 64, 3, **inside)) == least
     for change in ({"in_x0": -1}, {"in_row_stride": 520}, {"out_w": 7}, {"kernel_w": 2}):
-        assert gathered.scratch_direct(conv_fields(1, 64, 3, **{**inside, **change})) > 7 * 64
+        assert named()["direct"](conv_fields(1, 64, 3, **{**inside, **change})) > 7 * 64
 
 
 def test_gathering_must_be_worth_it() -> None:
@@ -221,7 +222,7 @@ def test_check_finds_far_inputs_and_little_scratch() -> None:
     plan = make_plan(graph_of(), M55)
     for step in plan.steps:
         (call,) = step.calls
-        check_gathered(plan, step)
+        check_contracts(plan, step)
         along = "w" if call.int_fields["kernel_w"] > 1 else "h"
         far = (("stride_w", 200), (f"dilation_{along}", 200), ("out_pixel_stride", 9363))
         if call.kernel.symbol == gathered.DIRECT:
@@ -230,10 +231,10 @@ def test_check_finds_far_inputs_and_little_scratch() -> None:
                 far += (("dilation_w", 2),)
         for name, value in far:
             fields = tuple((k, value if k == name else v) for k, v in call.fields)
-            with pytest.raises(CortexMError, match=f"too large for {call.kernel.symbol}"):
-                check_gathered(plan, replace(step, calls=(replace(call, fields=fields),)))
+            with pytest.raises(CortexMError, match=f"{call.kernel.symbol} requires"):
+                check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
         args = tuple(
             ScratchArg(arg.nbytes - 1) if isinstance(arg, ScratchArg) else arg for arg in call.args
         )
         with pytest.raises(CortexMError, match="not enough scratch"):
-            check_gathered(plan, replace(step, calls=(replace(call, args=args),)))
+            check_contracts(plan, replace(step, calls=(replace(call, args=args),)))

@@ -13,7 +13,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph, ops
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.check.tiles import check_tiles
+from cortexm_tools.plan.check.contracts import check_contracts
 from cortexm_tools.plan.types import Plan
 from cortexm_tools.target import Optimize, Target
 
@@ -125,11 +125,11 @@ def test_what_the_kernel_takes_for_granted() -> None:
     steps = [s for s in plan.steps if any(c.kernel.op == "conv2d_tiles" for c in s.calls)]
     for step in steps:
         (call,) = step.calls
-        check_tiles(plan, step)
+        check_contracts(plan, step)
         for changed in ({"act_min": -127}, {"groups": 2}, {"out_c": 7}, {"dilation_w": 2}):
             fields = tuple((dict(call.fields) | changed).items())
-            with pytest.raises(CortexMError, match="are not as cortexm_conv2d_tiles_s8_mve has"):
-                check_tiles(plan, replace(step, calls=(replace(call, fields=fields),)))
+            with pytest.raises(CortexMError, match="conv2d_tiles_s8_mve requires"):
+                check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
     first, last = steps[0].calls[0], steps[-1].calls[0]
     for step, call, changed in (
         (steps[0], first, {"out_w": 96}),
@@ -138,8 +138,8 @@ def test_what_the_kernel_takes_for_granted() -> None:
         (steps[-1], last, {"in_c": 24}),
     ):
         fields = tuple((dict(call.fields) | changed).items())
-        with pytest.raises(CortexMError, match="are not as cortexm_conv2d_tiles_s8_mve has"):
-            check_tiles(plan, replace(step, calls=(replace(call, fields=fields),)))
+        with pytest.raises(CortexMError, match="conv2d_tiles_s8_mve requires"):
+            check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
 def test_biases_have_23_bits() -> None:
@@ -151,5 +151,5 @@ def test_biases_have_23_bits() -> None:
     tensors[index] = replace(tensors[index], data=np.full(16, 1 << 23, np.int32))
     large = replace(graph, tensors=tuple(tensors))
     assert "conv2d_tiles" not in kernels_of(make_plan(large, M55))
-    with pytest.raises(CortexMError, match="biases do not fit"):
-        check_tiles(replace(plan, graph=large), plan.steps[0])
+    with pytest.raises(CortexMError, match="requires largest_bias < 1 << 22"):
+        check_contracts(replace(plan, graph=large), plan.steps[0])

@@ -18,7 +18,7 @@ import numpy as np
 from cortexm_tools.ir import Graph, Op, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import Plan
-from cortexm_tools.plan.kernels.planes import is_turned
+from cortexm_tools.plan.kernels.contract import named
 from cortexm_tools.plan.types import Call, Step, TensorArg
 
 EMPTY = -1
@@ -295,7 +295,8 @@ class _Replay:
         multiple = out_c // in_c if planes else 1  # outputs of an input channel
 
         reads_first = planes and (
-            kernel_h + (f["out_h"] - 1) * over.stride[0] <= band or (band > 0 and is_turned(f))
+            kernel_h + (f["out_h"] - 1) * over.stride[0] <= band
+            or (band > 0 and bool(named()["band_turned"](f)))
         )
         for low in range(0, out_c, together):
             high = min(low + together, out_c)

@@ -13,18 +13,16 @@ from ..types import ConstantArg, Plan, ScratchArg, Step, TensorArg
 from .affine import check_affine
 from .bands import check_bands
 from .concat import check_interleaved, check_joins
+from .contracts import check_contracts
 from .gates import check_gates
-from .gathered import check_gathered, check_pooled
 from .in_place import check_views, overwrites_in_place
 from .joined import check_filled, check_joined
 from .lanes import check_lanes
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
-from .shapes import check_ends, check_fours
 from .states import check_states
-from .sums import check_columns, check_four_bits, check_pairs, check_sums
+from .sums import check_columns, check_four_bits, check_sums
 from .tables import check_tables
-from .tiles import check_tiles
 from .transposed import check_transposed
 
 
@@ -38,12 +36,12 @@ def check_plan(plan: Plan) -> Plan:
     What lies in the result of a concatenation is where it belongs, and a kernel that takes elements in turn
     takes those of its operands (concat.py). States have memory
     of their own, and their old values are read before the new ones are written (states.py).
-    Sums of int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
+    Calls are such as their kernels require, and have the scratch that these need (contracts.py). Sums of
+    int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
     (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions with
-    other groups, channels or windows than the model's have its products (joined.py); those by tiles have
-    windows, clamps and biases for these (tiles.py), those that gather have near inputs, and pools windows
-    inside the image (gathered.py). Copies in vectors move the elements of their box (lanes.py).
+    other groups, channels or windows than the model's have its products (joined.py). Copies in vectors move
+    the elements of their box (lanes.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -74,18 +72,13 @@ def check_plan(plan: Plan) -> Plan:
             check_matrix_bands(plan, step)
         else:
             check_bands(plan, step)
+        check_contracts(plan, step)
         check_sums(plan, step)
         check_four_bits(plan, step)
-        check_pairs(plan, step)
-        check_ends(plan, step)
         check_columns(plan, step)
-        check_fours(plan, step)
         check_transposed(plan, step)
-        check_tiles(plan, step)
-        check_gathered(plan, step)
         check_lanes(plan, step)
         check_interleaved(plan, step)
-        check_pooled(plan, step)
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)

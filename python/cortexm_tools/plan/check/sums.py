@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether 32 bits hold the sums of int16 layers, 4 bits the weights that are stored so, and 16 bits the
-multipliers beside them, the products of two taps and the weights of two channels, from the layers'
-constants alone."""
+"""Whether 32 bits hold the sums of int16 layers, 4 bits the weights that are stored so, and 24 bits the sums
+of two outputs in one register, from the layers' constants alone."""
 
 from __future__ import annotations
 
@@ -14,7 +13,6 @@ from ..types import ConstantArg, Plan, Step
 SUMS_32 = 2**31 - 1
 """The largest absolute value of a sum of 32 bits on which every kernel agrees."""
 
-_SIGNED_PAIRS = ("signed_split_twos", "signed_split_fours", "column_twos")
 _WIDE = "_wide"  # at the end of the names of operators whose kernels have sums of 64 bits
 
 
@@ -59,8 +57,7 @@ def check_sums(plan: Plan, step: Step) -> None:
 
 
 def check_four_bits(plan: Plan, step: Step) -> None:
-    """Every call that reads weights two to a byte computes a layer whose weights have 4 bits, and where
-    it reads multipliers of 16 bits beside them, these are enough.
+    """Every call that reads weights two to a byte computes a layer whose weights have 4 bits.
 
     Raises:
         CortexMError: names the layer.
@@ -78,55 +75,11 @@ def check_four_bits(plan: Plan, step: Step) -> None:
                     f"weights are too large for the 4 bits of {call.kernel.symbol}",
                     where=str(op.layer),
                 )
-        if call.kernel.params.endswith("_s8w4_t") and any(
-            rescale.multiplier & 0xFFFF for rescale in getattr(op.attrs, "rescales", ())
-        ):
-            raise CortexMError(
-                f"multipliers do not fit in the 16 bits of {call.kernel.symbol}",
-                where=str(op.layer),
-            )
-
-
-def check_pairs(plan: Plan, step: Step) -> None:
-    """Every call that adds the products of two taps, 2n and 2n + 1, in 16 bits computes a layer whose
-    weights leave them there, whatever its int8 codes are; one that has the weights of two channels in 16
-    bits, a layer without a weight of -128; and where it takes two pixels of eight channels for one, they
-    lie side by side.
-
-    Raises:
-        CortexMError: names the layer.
-    """
-    for call in step.calls:
-        op = step.op_of(call)
-        if op is None or call.kernel.pack not in ("depthwise16", *_SIGNED_PAIRS):
-            continue
-        weight = plan.graph.tensors[op.inputs[1]].data
-        assert weight is not None
-        if call.kernel.pack in _SIGNED_PAIRS:
-            if weight.min(initial=0) < -127:
-                raise CortexMError(
-                    f"weights of two channels do not fit in the 16 bits of {call.kernel.symbol}",
-                    where=str(op.layer),
-                )
-            continue
-        taps = weight.astype(np.int64).reshape(-1, weight.shape[-1])
-        if 128 * (np.abs(taps[0:-1:2]) + np.abs(taps[1::2])).max(initial=0) > 2**15 - 1:
-            raise CortexMError(
-                f"products of two taps do not fit in the 16 bits of {call.kernel.symbol}",
-                where=str(op.layer),
-            )
-        fields = call.int_fields
-        if fields["in_c"] == 8 and fields["out_pixel_stride"] != 8:
-            raise CortexMError(
-                f"results are not side by side as {call.kernel.symbol} writes them",
-                where=str(op.layer),
-            )
 
 
 def check_columns(plan: Plan, step: Step) -> None:
-    """Every call whose windows share columns has 3x3 windows one column apart, each with a row in the
-    image, of channels in fours, or of three where a row has two pixels, and for outputs in twos. Where it
-    sums all products of a window at once, 24 bits hold those of the second output of any two.
+    """Where a call whose windows share columns sums all products of a window at once, 24 bits hold those of
+    the second output of any two.
 
     Raises:
         CortexMError: names the layer.
@@ -135,19 +88,6 @@ def check_columns(plan: Plan, step: Step) -> None:
         if call.kernel.pack != "column_twos":
             continue
         fields = call.int_fields
-        ones = ("stride_w", "dilation_w", "dilation_h", "groups")
-        last = fields["in_y0"] + (fields["out_h"] - 1) * fields["stride_h"]
-        if (
-            [fields[name] for name in ones] != [1] * len(ones)
-            or (fields["kernel_h"], fields["kernel_w"]) != (3, 3)
-            or (fields["in_c"] % 4 and (fields["in_c"] != 3 or fields["in_w"] < 2))
-            or fields["out_c"] % 2
-            or fields["in_y0"] <= -3
-            or last >= fields["in_h"]
-        ):
-            raise CortexMError(
-                f"windows are not as {call.kernel.symbol} has them", where=str(step.op.layer)
-            )
         stored = {constant.name: constant.data for constant in plan.constants}
         weight, table = (
             stored[arg.name].view(np.int8)[arg.offset :]
