@@ -20,6 +20,8 @@ FORMS = {
     for check in ("joined", "transposed")
     for name in ("forms", "packing", "table")
 }
+# The names of facts, and which instructions another library has.
+FORMS |= {("plan.check.contracts", f"plan.kernels.{name}") for name in ("contract", "cmsis_nn")}
 
 
 def test_rooms_import_only_what_comes_before_them() -> None:
