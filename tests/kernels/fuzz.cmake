@@ -10,6 +10,7 @@ list(TRANSFORM fuzz_sources PREPEND "${CMAKE_CURRENT_LIST_DIR}/")
 list(TRANSFORM fuzz_sources APPEND .c)
 
 set(generated "${CMAKE_CURRENT_BINARY_DIR}/generated")
+list(APPEND fuzz_sources "${generated}/contracts.c")
 set(scripts "${CMAKE_CURRENT_LIST_DIR}/../../scripts")
 set(kernels "${CMAKE_CURRENT_LIST_DIR}/../../kernels")
 find_package(Python3 REQUIRED COMPONENTS Interpreter)

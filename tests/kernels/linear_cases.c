@@ -21,7 +21,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     int8_t *in;
     int8_t *weight;
     int8_t *packed;
-    int8_t *scratch = NULL;
+    int8_t *scratch;
     int32_t *bias;
     outputs_t o;
 
@@ -70,20 +70,6 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     if (is_pairs || is_signed || is_few) {
         make_narrow(NULL, 31, bias, p.out_features);
     }
-    if (is_pairs) {
-        scratch = allocate((p.in_features + 3) / 4 * 8);
-    } else if (is_signed) {
-        scratch = allocate(p.in_features > 8 ? (p.in_features + 3) / 4 * 8 : 16);
-    } else if (kind == LINEAR_FOURS) {
-        int32_t chunk = p.in_features;
-
-        while (chunk > 512) {
-            chunk = (chunk + 7) / 8 * 4;
-        }
-        scratch = allocate(4 * chunk + 16 * (chunk < p.in_features || p.out_features < 16
-                                                 ? p.out_features / 4
-                                                 : 4));
-    }
     o = outputs(p.rows * p.out_features);
     ref(&p, in, weight, bias, o.data[1], NULL);
     if (is_signed) {
@@ -93,24 +79,18 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     }
     if (variant_w4 != NULL) {
         int16_t *const halves = allocate(p.out_features * (int32_t)sizeof *halves);
-        const cortexm_linear_s8w4_t p_w4 = {
-            .multiplier = halves,
-            .shift = p.shift,
-            .rows = p.rows,
-            .in_features = p.in_features,
-            .out_features = p.out_features,
-            .weight_zero_point = p.weight_zero_point,
-            .out_zero_point = p.out_zero_point,
-            .act_min = p.act_min,
-            .act_max = p.act_max,
-        };
+        cortexm_linear_s8w4_t p_w4; /* the same but for what a pointer is of */
 
+        memcpy(&p_w4, &p, sizeof p_w4);
+        p_w4.multiplier = halves;
         for (int32_t i = 0; i < p.out_features; ++i) {
             halves[i] = (int16_t)(multipliers[i] >> 16);
         }
+        scratch = scratch_for(&p_w4);
         variant_w4(&p_w4, in, packed, bias, o.data[0], scratch);
         free(halves);
     } else {
+        scratch = scratch_for(&p);
         variant(&p, in, is_few ? weight : packed, bias, o.data[0], scratch);
     }
     free(in);
@@ -175,7 +155,7 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     int32_t sizes[3];
     int8_t *lhs;
     int8_t *rhs;
-    void *scratch = NULL;
+    void *scratch;
     outputs_t o;
 
     RANDOM_PRODUCT(p, sizes);
@@ -187,14 +167,10 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     lhs = random_bytes(sizes[0]);
     rhs = random_bytes(sizes[1]);
     o = outputs(sizes[2]);
-    if (kind == BATCH_MATMUL_ROW_SUMS) {
-        const int in_blocks = p.shift < 0 && p.rows > 1 && (p.cols <= 3 || p.inner > 16);
-
-        scratch = allocate((in_blocks ? (p.rows + 1) / 2 * 8 : 0) + (p.rhs_strides[3] != 1 ? p.cols * p.inner : 0));
-    } else if (kind == BATCH_MATMUL_WIDENED) {
-        scratch = allocate((p.inner + 3) / 4 * 32);
+    if (kind == BATCH_MATMUL_WIDENED) {
         p.shift = (int8_t)(p.shift < 0 ? p.shift : -1 - p.shift);
     }
+    scratch = scratch_for(&p);
     variant(&p, lhs, rhs, o.data[0], scratch);
     ref(&p, lhs, rhs, o.data[1], NULL);
     free(lhs);
@@ -232,7 +208,7 @@ int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, in
     int16_t *in;
     int8_t *weight;
     int8_t *packed;
-    int8_t *scratch = NULL;
+    int8_t *scratch;
     void *bias;
     outputs_t o;
 
@@ -254,9 +230,7 @@ int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, in
                            wide ? 47 : bits == 4 && kind == LINEAR_PAIRS ? 27 : 31);
     o = outputs(2 * p.rows * p.out_features);
     packed = pack_linear_s16(kind, bits, weight, p.out_features, p.in_features);
-    if (kind == LINEAR_PAIRS && p.in_features % 4 != 0) {
-        scratch = allocate((p.in_features + 3) / 4 * 8);
-    }
+    scratch = scratch_for(&p);
     if (wide) {
         ((linear_wide_s16_fn)variant)(&p, in, packed, bias, o.data[0], scratch);
         ((linear_wide_s16_fn)ref)(&p, in, weight, bias, o.data[1], NULL);
@@ -282,7 +256,7 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     int32_t sizes[3];
     int16_t *lhs;
     int16_t *rhs;
-    void *scratch = NULL;
+    void *scratch;
     outputs_t o;
 
     RANDOM_PRODUCT(p, sizes);
@@ -291,9 +265,7 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     lhs = random_codes_s16(sizes[0]);
     rhs = random_codes_s16(sizes[1]);
     o = outputs(2 * sizes[2]);
-    if (p.rhs_strides[3] != 1) {
-        scratch = allocate(4 * p.inner);
-    }
+    scratch = scratch_for(&p);
     variant(&p, lhs, rhs, o.data[0], scratch);
     ref(&p, lhs, rhs, o.data[1], NULL);
     free(lhs);
@@ -332,6 +304,7 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, int vec
     b = some(p.batches * p.cols * p.inner);
     bias = some(p.rows * p.cols);
     o = float_outputs(p.batches * p.rows * p.cols);
+    check_inside(&p);
     variant(&p, a, b, bias, o.data[0]);
     ref(&p, a, b, bias, o.data[1]);
     free(a);
