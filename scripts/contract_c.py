@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 
 from cortexm_tools.kernels.rows import Row
-from cortexm_tools.plan.kernels.contract import FACTS, FUNCTIONS, named, parse
+from cortexm_tools.plan.kernels.contract import FACTS, FUNCTIONS, Expression, named, parse
 
 _SIGNS: dict[type[ast.AST], str] = {
     **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.And: "&&", ast.Or: "||"},
@@ -24,7 +24,14 @@ DECLARED = """/* SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
 
 typedef struct {
+    int32_t least_shift, greatest_shift; /* of requantizations */
+    int32_t sum_bits, bias_bits;         /* of absolute values */
+    int32_t least_weight;
+} limits_t;
+
+typedef struct {
     const char *name;
+    limits_t limits;
     uint64_t (*unmet)(const void *params); /* a bit for each condition that does not hold */
     int64_t (*scratch)(const void *params);
     const char *const *conditions;
@@ -138,6 +145,24 @@ def _places(conditions: list[ast.expr], params: str) -> list[str]:
     ]
 
 
+def _limits(asked: list[Expression]) -> str:
+    """A limits_t of what is required of facts alone: the furthest values that are."""
+    asked = [each for each in asked if each.names <= FACTS.keys()]
+    usual = dict.fromkeys(FACTS, 0) | {"least_shift": -3, "greatest_shift": -3}
+    usual |= dict.fromkeys(("narrow_multipliers", "constant_weights", "affine", "affine_fine"), 1)
+
+    def good(**facts: int) -> bool:
+        return all(each(usual | facts) for each in asked)
+
+    def bits(fact: str) -> int:
+        return max(count for count in range(1, 32) if good(**{fact: (1 << count) - 1}))
+
+    shifts = [shift for shift in range(-31, 31) if good(least_shift=shift, greatest_shift=shift)]
+    weights = (weight for weight in range(-128, 0) if good(least_weight=weight))
+    found = [min(shifts), max(shifts), bits("largest_sum"), bits("largest_bias"), min(weights)]
+    return f"{{{', '.join(map(str, found))}}}"
+
+
 def contracts(rows: list[Row]) -> tuple[str, str]:
     """A header and a source with a contract_t for each kernel: what it requires of fields, without what
     facts say, and its scratch."""
@@ -150,7 +175,7 @@ def contracts(rows: list[Row]) -> tuple[str, str]:
             x for each in asked if not each.names & FACTS.keys() for x in _conditions(each.node)
         ]
         near = str(sum(not _is_far(each) for each in found))
-        values = [f'"{name}"', "0", "0", "0", str(len(found)), near, "0", "0"]
+        values = [f'"{name}"', _limits(asked), "0", "0", "0", str(len(found)), near, "0", "0"]
         if found:
             found.sort(key=_is_far)
             places = _places(found, params)
@@ -163,12 +188,12 @@ def contracts(rows: list[Row]) -> tuple[str, str]:
                 f"static const char *const conditions_{name}[] = {{{texts}}};",
                 f"static const size_t places_{name}[][2] = {{{', '.join(places)}}};",
             ]
-            values[1], values[3] = f"unmet_{name}", f"conditions_{name}"
-            values[6:] = [f"places_{name}", str(len(places))]
+            values[2], values[4] = f"unmet_{name}", f"conditions_{name}"
+            values[7:] = [f"places_{name}", str(len(places))]
         if "scratch" in row:
             text = c_text(parse(row["scratch"], named()).node)
             parts.append(f"static int64_t scratch_{name}{begin}    return {text};\n}}\n")
-            values[2] = f"scratch_{name}"
+            values[3] = f"scratch_{name}"
         declared.append(f"extern const contract_t contract_{name};")
         parts.append(f"const contract_t contract_{name} = {{{', '.join(values)}}};\n")
     return "\n".join([*declared, ""]), "\n".join(parts)

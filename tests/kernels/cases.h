@@ -28,6 +28,18 @@ typedef enum { S8, S16, S32, S64, U8, F32 } element_t;
 /* The kernel of the next cases. */
 void begin_kernel(const contract_t *of);
 
+/* What it requires of constants. */
+const limits_t *limits(void);
+
+/* A shift that is such, from any. */
+int8_t fitting(int8_t shift);
+
+/* Makes biases such, beside which weights need no more than 2^29 in sums. */
+void fit_biases(int32_t *bias, int32_t count);
+
+/* Makes weights such, and, if products of two are to fit in 16 bits, maybe all as large as they get. */
+void fit_weights(int8_t *weight, int32_t count, int8_t *in, int32_t inputs);
+
 /* Whether parameters are what it requires of their fields. */
 int is_inside(const void *params);
 

@@ -133,6 +133,44 @@ void begin_kernel(const contract_t *of)
     contract = of;
 }
 
+const limits_t *limits(void)
+{
+    return &contract->limits;
+}
+
+int8_t fitting(int8_t shift)
+{
+    const int32_t most = limits()->greatest_shift;
+    const int32_t near = shift <= most ? shift : most - (shift - most) % 16;
+
+    return (int8_t)(near < limits()->least_shift ? limits()->least_shift : near);
+}
+
+void fit_biases(int32_t *bias, int32_t count)
+{
+    for (int32_t i = 0; i < count; ++i) {
+        if (limits()->sum_bits < 31) {
+            bias[i] /= 4;
+        }
+        if (limits()->bias_bits < 31) {
+            bias[i] %= INT32_C(1) << limits()->bias_bits;
+        }
+    }
+}
+
+void fit_weights(int8_t *weight, int32_t count, int8_t *in, int32_t inputs)
+{
+    const int is_extreme = limits()->least_weight == -127 && one_in(4);
+
+    for (int32_t i = 0; i < count; ++i) {
+        weight[i] = is_extreme ? (int8_t)(one_in(4) ? 127 : -127)
+                    : weight[i] < limits()->least_weight ? (int8_t)limits()->least_weight : weight[i];
+    }
+    for (int32_t i = 0; is_extreme && i < inputs; ++i) {
+        in[i] = (int8_t)(one_in(8) ? 127 : -128);
+    }
+}
+
 int is_inside(const void *params)
 {
     return contract->unmet == NULL || contract->unmet(params) == 0;

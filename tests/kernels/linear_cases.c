@@ -35,10 +35,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     shifts = allocate(p.out_features);
     for (int32_t i = 0; i < p.out_features; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
-        shifts[i] = (int8_t)shift(16);
-        if (kind != LINEAR_FOURS && shifts[i] >= 0) {
-            shifts[i] = (int8_t)(-1 - shifts[i]);
-        }
+        shifts[i] = fitting((int8_t)shift(16));
     }
     p.multiplier = multipliers;
     p.shift = shifts;
@@ -48,17 +45,8 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     in = random_codes(p.rows * p.in_features, 8);
     weight = random_codes(p.out_features * p.in_features, bits);
     bias = random_bias(p.out_features);
-    if (is_signed) {
-        const int is_extreme = one_in(4); /* the largest sums of two products */
-
-        for (int32_t i = 0; i < p.out_features * p.in_features; ++i) {
-            weight[i] = is_extreme ? (int8_t)(one_in(4) ? 127 : -127)
-                        : weight[i] < -127 ? -127 : weight[i];
-        }
-        for (int32_t i = 0; is_extreme && i < p.rows * p.in_features; ++i) {
-            in[i] = (int8_t)(one_in(8) ? 127 : -128);
-        }
-    }
+    fit_weights(weight, p.out_features * p.in_features, in, p.rows * p.in_features);
+    fit_biases(bias, p.out_features);
     packed = is_few                              ? NULL
              : is_signed                         ? pack_signed_split_fours(weight, p.out_features, p.in_features)
              : is_pairs && bits == 8             ? pack_pairs(weight, p.out_features, p.in_features)
@@ -67,9 +55,6 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
              : kind == LINEAR_GEMM8 ? pack_nibble_gemm_of(8, 16, weight, p.out_features, 1, p.in_features)
              : bits == 4            ? pack_nibble_fours(weight, p.out_features, 1, p.in_features)
                                     : pack_fours(weight, p.out_features, 1, p.in_features);
-    if (is_pairs || is_signed || is_few) {
-        make_narrow(NULL, 31, bias, p.out_features);
-    }
     o = outputs(p.rows * p.out_features);
     ref(&p, in, weight, bias, o.data[1], NULL);
     if (is_signed) {
@@ -201,7 +186,6 @@ static int8_t *pack_linear_s16(linear_kind_t kind, int32_t bits, int8_t *weight,
 int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int wide,
                         int32_t bits)
 {
-    const int32_t least = kind == LINEAR_PAIRS ? 2 : kind == LINEAR_GEMM4 ? 1 : -14;
     cortexm_linear_s16_t p;
     int16_t *multipliers;
     int8_t *shifts;
@@ -220,14 +204,14 @@ int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, in
     shifts = allocate(p.out_features);
     for (int32_t i = 0; i < p.out_features; ++i) {
         multipliers[i] = multiplier_s16();
-        shifts[i] = right(shift_s16(wide && one_in(4) ? 31 : 16), least);
+        shifts[i] = fitting(shift_s16(wide && one_in(4) ? 31 : 16));
     }
     p.multiplier = multipliers;
     p.shift = shifts;
     in = random_codes_s16(p.rows * p.in_features);
     weight = random_codes(p.out_features * p.in_features, bits);
     bias = random_bias_s16(weight, p.out_features, p.in_features, p.in_features, 1,
-                           wide ? 47 : bits == 4 && kind == LINEAR_PAIRS ? 27 : 31);
+                           wide ? 47 : limits()->sum_bits);
     o = outputs(2 * p.rows * p.out_features);
     packed = pack_linear_s16(kind, bits, weight, p.out_features, p.in_features);
     scratch = scratch_for(&p);
