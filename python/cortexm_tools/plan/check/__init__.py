@@ -16,8 +16,8 @@ from .concat import check_interleaved, check_joins
 from .gates import check_gates
 from .gathered import check_gathered, check_pooled
 from .in_place import check_views, overwrites_in_place
-from .joined import check_filled, check_joined
 from .lanes import check_lanes
+from .linear_map import check_linear_map
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
 from .shapes import check_ends, check_fours
@@ -25,7 +25,6 @@ from .states import check_states
 from .sums import check_columns, check_four_bits, check_pairs, check_sums
 from .tables import check_tables
 from .tiles import check_tiles
-from .transposed import check_transposed
 
 
 def check_plan(plan: Plan) -> Plan:
@@ -40,10 +39,10 @@ def check_plan(plan: Plan) -> Plan:
     of their own, and their old values are read before the new ones are written (states.py).
     Sums of int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
-    (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions with
-    other groups, channels or windows than the model's have its products (joined.py); those by tiles have
-    windows, clamps and biases for these (tiles.py), those that gather have near inputs, and pools windows
-    inside the image (gathered.py). Copies in vectors move the elements of their box (lanes.py).
+    (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions in
+    another form than the model's have its products (linear_map.py); those by tiles have windows, clamps and
+    biases for these (tiles.py), those that gather have near inputs, and pools windows inside the image
+    (gathered.py). Copies in vectors move the elements of their box (lanes.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -80,7 +79,6 @@ def check_plan(plan: Plan) -> Plan:
         check_ends(plan, step)
         check_columns(plan, step)
         check_fours(plan, step)
-        check_transposed(plan, step)
         check_tiles(plan, step)
         check_gathered(plan, step)
         check_lanes(plan, step)
@@ -89,8 +87,7 @@ def check_plan(plan: Plan) -> Plan:
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)
-        check_joined(plan, step)
-        check_filled(plan, step)
+        check_linear_map(plan, step)
     check_joins(plan)
     check_views(plan)
     check_states(plan)

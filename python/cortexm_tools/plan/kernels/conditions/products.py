@@ -176,7 +176,7 @@ def _plain(facts: Facts) -> bool:
 
 
 def _copies(symbol: str) -> Callable[[Facts], bool]:
-    """What plan/lower/conv_layers.py decided: of so few channels or outputs the image is copied."""
+    """What plan/lower/conv_forms.py decided: of so few channels or outputs the image is copied."""
     return lambda facts: facts.get("copies") == symbol
 
 
