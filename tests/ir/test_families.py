@@ -48,17 +48,23 @@ FLOORS = {
     TOOLS / "ir" / "ops": frozenset(),
     TOOLS / "pte" / "ops": frozenset(),
     TOOLS / "plan" / "lower": frozenset(
-        {"boxes", "broadcast", "constants", "context", "conv_layers", "copies", "float_conv"}
+        {
+            "boxes",
+            "broadcast",
+            "constants",
+            "context",
+            "conv_costs",
+            "conv_forms",
+            "copies",
+            "float_conv",
+        }
         | {
             "float_linear",
             "functions",
             "gates",
-            "groups",
             "images",
             "lanes",
-            "neighbours",
             "tables",
-            "transposed",
             "weights",
         }
     ),

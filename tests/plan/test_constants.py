@@ -103,7 +103,7 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
                     joined = math.prod(map(int, window)) // groups  # type: ignore[call-overload]
                     data = plan.graph.tensors[plan.steps[0].op.inputs[1]].data
                     assert data is not None
-                    # between groups and pixels: plan/lower/groups.py, neighbours.py
+                    # between groups and pixels: plan/forms/groups.py, neighbours.py
                     zeros = joined * channels - data.size
                     assert 0 <= zeros <= 2048, seed
                     if zeros:
@@ -144,7 +144,7 @@ def test_forms_of_weights_cost_next_to_nothing(cpu: str) -> None:
 def test_constants_of_odd_networks(cpu: str) -> None:
     """Of networks with any channels (M4: any pairs of them) at most 3 % more than needed, and 64 bytes:
     layers of less than 1 KB may have up to 63 (`allowed`). Not counted is what pixels that are computed as
-    one add (plan/lower/neighbours.py)."""
+    one add (plan/forms/neighbours.py)."""
     for seed in range(30):
         net = Net(f"network{seed}", seed)
         c = [int(n) for n in net.random.integers(9, 60, 3)]

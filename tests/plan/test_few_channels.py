@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import Graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.check import check_plan, joined
+from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.check.linear_map import check_linear_map
 from cortexm_tools.plan.types import Plan
 from cortexm_tools.target import Target
 
@@ -80,12 +82,20 @@ def test_other_layers_take_other_kernels(
     assert FEW not in taken(make_plan(net.finish(y), M55))
 
 
-def test_one_channel_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_channel_is_checked() -> None:
     """A plain convolution has the kernel of depthwise ones for one channel alone."""
     net = Net("one", 5)
     graph = net.finish(net.conv(net.input((1, 1, 28, 28)), 1, (3, 3), (1, 1), (1, 1, 1, 1)))
     plan = check_plan(make_plan(graph, M55))
     assert taken(plan) == [FEW]
-    monkeypatch.setattr(joined, "_has_its_windows", lambda *_: False)
-    with pytest.raises(CortexMError, match="would not compute the products"):
-        check_plan(plan)
+    step = plan.steps[-1]
+    call = step.calls[-1]
+    assert call.weights is not None
+    constants = call.weights.constants
+    other = replace(constants, weight=constants.weight[:, ::-1])
+    for wrong in (
+        replace(call, weights=replace(call.weights, constants=other)),
+        replace(call, fields=tuple((dict(call.fields) | {"in_x0": 0}).items())),
+    ):
+        with pytest.raises(CortexMError, match="would not compute the products"):
+            check_linear_map(plan, replace(step, calls=(wrong,)))

@@ -347,7 +347,7 @@ def test_filled_weights_are_checked() -> None:
         data = constants[number].data.copy()
         data[at] += 1
         constants[number] = replace(constants[number], data=data)
-        with pytest.raises(CortexMError, match="would not find the weights"):
+        with pytest.raises(CortexMError, match="would not compute the products"):
             check_plan(replace(plan, constants=tuple(constants)))
 
 

@@ -11,19 +11,21 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph, ops
+from cortexm_tools.ir import Array, DType, Graph, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.check.joined import check_joined
-from cortexm_tools.plan.lower.neighbours import join_neighbours
+from cortexm_tools.plan.check.linear_map import check_linear_map
+from cortexm_tools.plan.forms.problem import ConvProblem
+from cortexm_tools.plan.lower.conv_forms import joined_neighbours
 from cortexm_tools.plan.types import Plan
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net
 from tests.support.ownership import replay
+from tests.support.problems import conv_problem
 from tests.support.random_graphs import random_inputs
 
 # Inputs, outputs, rows and columns, kernel, stride, padding, dilation.
@@ -79,52 +81,57 @@ def fields_of(width: int, kernel: int, stride: int = 1, padding: int = 0) -> dic
     }
 
 
+def joined(
+    cpu: str, weight: Array, fields: dict[str, int], wide: bool = False
+) -> tuple[int, ConvProblem]:
+    """How many pixels are one, and the form."""
+    form = joined_neighbours(Target.parse(cpu), conv_problem(weight, fields, wide=wide))
+    return len(form.weight) // len(weight), form
+
+
 def test_each_pixel_has_its_window() -> None:
-    target, weight = Target.parse("cortex-m55"), np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
-    joined = join_neighbours(target, weight, fields_of(32, 3, padding=1), wide=False)
-    assert joined is not None and joined.weight.shape == (4, 1, 6, 2)
+    weight = np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
+    count, form = joined("cortex-m55", weight, fields_of(32, 3, padding=1))
+    assert count == 4 and form.weight.shape == (4, 1, 6, 2)
     for pixel in range(4):
-        assert (joined.weight[pixel, :, pixel : pixel + 3] == weight[0]).all()
-    assert np.count_nonzero(joined.weight) == 4 * weight.size and not joined.outside.any()
-    assert joined.fields["stride_w"] == joined.fields["out_c"] == 4
-    assert joined.fields["out_w"] == 8 and joined.fields["kernel_w"] == 6
+        assert (form.weight[pixel, :, pixel : pixel + 3] == weight[0]).all()
+    assert np.count_nonzero(form.weight) == 4 * weight.size
+    assert form.fields["stride_w"] == form.fields["out_c"] == 4
+    assert form.fields["out_w"] == 8 and form.fields["kernel_w"] == 6
 
 
 def test_pixels_of_one_column_are_pixels_of_more_channels() -> None:
-    target, weight = Target.parse("cortex-m4"), np.arange(1, 17, dtype=np.int8).reshape(2, 1, 1, 8)
-    joined = join_neighbours(target, weight, fields_of(16, 1), wide=False)
-    assert joined is not None
-    assert joined.weight.shape == (2 * joined.count, 1, 1, 8 * joined.count)
-    assert joined.fields["in_w"] * joined.count == 16 and "kernel_w" not in joined.fields
+    weight = np.arange(1, 17, dtype=np.int8).reshape(2, 1, 1, 8)
+    count, form = joined("cortex-m4", weight, fields_of(16, 1))
+    assert count > 1 and form.weight.shape == (2 * count, 1, 1, 8 * count)
+    assert form.fields["in_w"] * count == 16 and form.fields["kernel_w"] == 1
 
 
 def test_a_whole_row_needs_no_padding() -> None:
-    target, weight = Target.parse("cortex-m55"), np.arange(1, 11, dtype=np.int8).reshape(5, 1, 2, 1)
-    joined = join_neighbours(target, weight, fields_of(12, 2, padding=1), wide=False)
-    assert joined is not None and joined.count == 13
-    assert joined.weight.shape == (13 * 5, 1, 1, 12)
-    assert (joined.fields["in_c"], joined.fields["in_w"], joined.fields["in_x0"]) == (12, 1, 0)
-    rows = joined.weight.reshape(13, 5, 12)
+    weight = np.arange(1, 11, dtype=np.int8).reshape(5, 1, 2, 1)
+    count, form = joined("cortex-m55", weight, fields_of(12, 2, padding=1))
+    assert count == 13 and form.weight.shape == (13 * 5, 1, 1, 12)
+    assert (form.fields["in_c"], form.fields["in_w"], form.fields["in_x0"]) == (12, 1, 0)
+    rows = form.weight.reshape(13, 5, 12)
     for pixel in range(1, 12):
         assert (rows[pixel, :, pixel - 1 : pixel + 1] == weight[:, 0, :, 0]).all()
-    assert (rows[0, :, 0] == weight[:, 0, 1, 0]).all()
-    outside = joined.outside.reshape(13, 5)
-    assert (outside[0] == weight[:, 0, 0, 0]).all() and (outside[12] == weight[:, 0, 1, 0]).all()
-    assert not outside[1:12].any()
+    assert (rows[0, :, 0] == weight[:, 0, 1, 0]).all() and not rows[0, :, 1:].any()
+    inside = rows.sum(axis=2, dtype=np.int64)
+    assert (form.constants.bias.reshape(13, 5) == -3 * inside).all()  # the zero point is 3
 
 
 def test_rows_of_pixels_are_pixels_of_one_row() -> None:
     weight = np.arange(1, 10, dtype=np.int8).reshape(1, 3, 3, 1)
-    fields = fields_of(8, 3, padding=1) | {"kernel_h": 3, "in_h": 9, "out_h": 5}
+    fields = fields_of(8, 3, padding=1) | {"in_h": 9, "out_h": 5}
     fields |= {"in_y0": -1, "stride_h": 2, "dilation_h": 1, "act_min": -128, "act_max": 127}
     for cpu in ("cortex-m55", "cortex-m4"):
-        joined = join_neighbours(Target.parse(cpu), weight, fields, wide=False)
-        assert joined is not None and joined.count == 8
+        count, form = joined(cpu, weight, fields)
+        assert count == 8 and form.weight.shape == (8, 1, 3, 8)
         row = {"in_w": 9, "out_w": 5, "in_x0": -1, "kernel_w": 3, "stride_w": 2}
         column = {"in_h": 1, "out_h": 1, "in_y0": 0, "kernel_h": 1, "stride_h": 1}
         wanted = row | column | {"in_row_stride": 72}
-        assert wanted.items() <= joined.fields.items()
-        taps = joined.weight.reshape(8, 3, 8)
+        assert wanted.items() <= form.fields.items()
+        taps = form.weight.reshape(8, 3, 8)
         for pixel in range(1, 7):
             assert (taps[pixel, :, pixel - 1 : pixel + 2] == weight[0, :, :, 0]).all()
         assert (taps[0, :, :2] == weight[0, :, 1:, 0]).all() and not taps[0, :, 2:].any()
@@ -132,23 +139,20 @@ def test_rows_of_pixels_are_pixels_of_one_row() -> None:
 
 def test_rows_that_are_copied_serve_several_pixels() -> None:
     """On DSP, where pixels are no fours of codes."""
-    m4, fields = Target.parse("cortex-m4"), {**fields_of(12, 1), "kernel_h": 5}
-    for in_c, count in ((3, 2), (4, None)):
-        joined = join_neighbours(m4, np.ones((8, 5, 1, in_c), np.int8), fields, wide=False)
-        assert (joined and joined.count) == count
+    for in_c, count in ((3, 2), (4, 1)):
+        weight = np.ones((8, 5, 1, in_c), np.int8)
+        assert joined("cortex-m4", weight, fields_of(12, 1))[0] == count
 
 
 def test_not_where_it_costs_more() -> None:
     few, many = np.ones((1, 1, 1, 8), np.int8), np.ones((64, 1, 1, 64), np.int8)
-    m55 = Target.parse("cortex-m55")
-    assert join_neighbours(m55, many, fields_of(16, 1), wide=False) is None
-    assert join_neighbours(m55, few, fields_of(17, 1), wide=False) is None  # no whole pixels
     deep = np.ones((1, 1, 1, 2048), np.int8)
-    assert join_neighbours(m55, deep, fields_of(16, 1), wide=False) is None  # too many zeros
-    m3 = Target.parse("cortex-m3")
-    assert join_neighbours(m3, few, fields_of(16, 1), wide=False) is not None
-    assert join_neighbours(m3, few, fields_of(16, 1), wide=True) is None
-    assert join_neighbours(Target.parse("any"), few, fields_of(16, 1), wide=False) is None
+    assert joined("cortex-m55", many, fields_of(16, 1))[0] == 1
+    assert joined("cortex-m55", few, fields_of(17, 1))[0] == 1  # no whole pixels
+    assert joined("cortex-m55", deep, fields_of(16, 1))[0] == 1  # too many zeros
+    assert joined("cortex-m3", few, fields_of(16, 1))[0] > 1
+    assert joined("cortex-m3", few, fields_of(16, 1), wide=True)[0] == 1
+    assert joined("any", few, fields_of(16, 1))[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -173,8 +177,8 @@ def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Pa
         for op in graph.ops
         if isinstance(op.attrs, ops.Conv2d)
     ]
-    joined = [call.int_fields["out_c"] > outs for call, outs in zip(calls, outputs, strict=True)]
-    assert sum(joined) >= 5
+    are_joined = (call.int_fields["out_c"] > n for call, n in zip(calls, outputs, strict=True))
+    assert sum(are_joined) >= 5
     inputs = random_inputs(graph, 1)
     program = GraphProgram("neighbours", b"", made=graph)
     got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
@@ -232,7 +236,7 @@ def test_other_windows_are_refused(name: str) -> None:
     names = tuple(pair for pair in step.calls[0].fields if not isinstance(pair[1], int))
     call = replace(step.calls[0], fields=fields + names)
     with pytest.raises(CortexMError, match="would not compute the products of the model"):
-        check_joined(plan, replace(step, calls=(call,)))
+        check_linear_map(plan, replace(step, calls=(call,)))
 
 
 def test_other_rows_are_refused() -> None:
@@ -240,11 +244,11 @@ def test_other_rows_are_refused() -> None:
     step = plan.steps[-2]
     (call,) = step.calls
     assert call.int_fields["in_h"] == 1 < call.int_fields["kernel_w"]
-    check_joined(plan, step)
+    check_linear_map(plan, step)
     for name in ("in_h", "in_w", "in_x0", "in_y0", "out_h", "out_w", "stride_w", "dilation_w"):
         fields = tuple((k, v + 1 if k == name else v) for k, v in call.fields)  # type: ignore[operator]
         with pytest.raises(CortexMError, match="would not compute the products of the model"):
-            check_joined(plan, replace(step, calls=(replace(call, fields=fields),)))
+            check_linear_map(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
 def test_parts_of_a_concatenation_stay_where_they_are() -> None:

@@ -10,20 +10,23 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import DType, Graph, channels_last, contiguous, ops
+from cortexm_tools.ir import Array, DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.check.transposed import check_transposed
+from cortexm_tools.plan.check.linear_map import check_linear_map
+from cortexm_tools.plan.forms.float_phases import float_phases
+from cortexm_tools.plan.forms.problem import ConvProblem
 from cortexm_tools.plan.kernels import gathered
-from cortexm_tools.plan.lower import conv_layers
-from cortexm_tools.plan.lower.transposed import float_phases, join_phases
+from cortexm_tools.plan.lower import conv_forms
+from cortexm_tools.plan.lower.conv_forms import joined_columns
 from cortexm_tools.plan.types import Call, ConstantArg, Field, Plan, ScratchArg, TensorArg
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net, rescales
+from tests.support.problems import conv_problem
 
 # Inputs, outputs, rows and columns, kernel, stride, what is cut off above, left, below and right, rows and
 # columns added behind.
@@ -87,27 +90,33 @@ def fields_of(width: int, begin: int, stride: int) -> dict[str, int]:
     }
 
 
+def joined(cpu: str, weight: Array, fields: dict[str, int]) -> ConvProblem | None:
+    """The form with the columns of all phases as one, if it pays."""
+    problem = conv_problem(weight, fields, "transpose_conv2d")
+    form = joined_columns(Target.parse(cpu), problem)
+    return None if form is problem else form
+
+
 def test_each_column_has_its_taps() -> None:
     weight = np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
-    joined = join_phases(Target.parse("cortex-m55"), weight, fields_of(16, -1, 2), wide=False)
-    assert joined is not None and joined.count == 2
+    form = joined("cortex-m55", weight, fields_of(16, -1, 2))
+    assert form is not None and len(form.weight) == 2
     # Output columns 2 g and 2 g + 1; tap 0 of input i is column 2 i - 1, thus of pixel i - 1 the second.
-    first, second = joined.weight
+    first, second = form.weight
     assert (first[:, 1] == weight[0, :, 1]).all() and not first[:, 0].any()
     assert (second[:, 0] == weight[0, :, 0]).all() and (second[:, 1] == weight[0, :, 2]).all()
-    assert joined.fields["in_x0"] == -1 and joined.fields["kernel_w"] == 2
-    assert joined.fields["out_w"] == 8 and joined.fields["out_pixel_stride"] == 2
+    assert form.fields["in_x0"] == -1 and form.fields["kernel_w"] == 2
+    assert form.fields["out_w"] == 8 and form.fields["out_pixel_stride"] == 2
 
 
 def test_not_where_it_costs_more_or_columns_are_left() -> None:
-    m55 = Target.parse("cortex-m55")
     few, many = np.ones((2, 2, 2, 8), np.int8), np.ones((128, 2, 2, 8), np.int8)
-    assert join_phases(m55, few, fields_of(16, 0, 2), wide=False) is not None
-    assert join_phases(m55, few, fields_of(17, 0, 2), wide=False) is None
-    assert join_phases(m55, many, fields_of(16, 0, 2), wide=False) is None
     deep = np.ones((8, 3, 3, 512), np.int8)
-    assert join_phases(m55, deep, fields_of(16, 0, 2), wide=False) is None  # too many zeros
-    assert join_phases(Target.parse("cortex-m3"), few, fields_of(16, 0, 2), wide=False) is None
+    assert joined("cortex-m55", few, fields_of(16, 0, 2)) is not None
+    assert joined("cortex-m55", few, fields_of(17, 0, 2)) is None
+    assert joined("cortex-m55", many, fields_of(16, 0, 2)) is None
+    assert joined("cortex-m55", deep, fields_of(16, 0, 2)) is None  # too many zeros
+    assert joined("cortex-m3", few, fields_of(16, 0, 2)) is None
 
 
 def compare(graph: Graph, target: Target, folder: Path) -> None:
@@ -128,14 +137,14 @@ def compare(graph: Graph, target: Target, folder: Path) -> None:
 def test_they_give_the_same_bytes(
     cpu: str, of: DType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conv_layers, "row_phases", lambda *given: [])
+    monkeypatch.setattr(conv_forms, "row_phases", lambda *given: [])
     graph, target = graph_of(*LAYERS, *OF_STRIDE_1, of=of), Target.parse(cpu)
     calls = calls_of(graph, target)
     widths = [graph.tensors[op.outputs[0]].shape[3] for op in graph.ops]
-    joined = [call.int_fields["out_w"] < width for call, width in zip(calls, widths, strict=True)]
+    are_joined = [call.int_fields["out_w"] < w for call, w in zip(calls, widths, strict=True)]
     kinds = [call.kernel.serves.removesuffix("_wide") for call in calls]
     assert kinds == ["transpose_conv2d"] * len(LAYERS) + ["conv2d"] * len(OF_STRIDE_1)
-    assert sum(joined) >= (0 if cpu == "cortex-m3" else 4)
+    assert sum(are_joined) >= (0 if cpu == "cortex-m3" else 4)
     compare(graph, target, tmp_path)
 
 
@@ -230,11 +239,11 @@ def test_no_rows_in_scratch_where_the_arena_would_grow() -> None:
 def test_taps_that_are_elsewhere_are_found_out(layer: _Layer, field: str, more: int) -> None:
     plan = make_plan(graph_of(layer), Target.parse("cortex-m55"))
     (step,) = plan.steps
-    check_transposed(plan, step)
+    check_linear_map(plan, step)
     (call,) = step.calls
     fields = tuple((dict(call.fields) | {field: call.int_fields[field] + more}).items())
-    with pytest.raises(CortexMError, match="looks for taps where they are not"):
-        check_transposed(plan, replace(step, calls=(replace(call, fields=fields),)))
+    with pytest.raises(CortexMError, match="products of the model"):
+        check_linear_map(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
 @pytest.mark.parametrize(
@@ -257,15 +266,15 @@ def test_rows_that_are_elsewhere_are_found_out(
     without_copies(monkeypatch)
     plan = make_plan(with_room(layer), Target.parse("cortex-m55"))
     (step,) = (step for step in plan.steps if isinstance(step.op.attrs, ops.TransposeConv2d))
-    check_transposed(plan, step)
+    check_linear_map(plan, step)
     calls = list(step.calls)
     number = min(number, len(calls) - 1)
     was = dict(calls[number].fields)[field]
     changed: Field = (*was[:-1], was[-1] + more) if isinstance(was, tuple) else int(was) + more
     fields = tuple((dict(calls[number].fields) | {field: changed}).items())
     calls[number] = replace(calls[number], fields=fields)
-    with pytest.raises(CortexMError, match="rows are not made as they should be"):
-        check_transposed(plan, replace(step, calls=tuple(calls)))
+    with pytest.raises(CortexMError, match="products of the model"):
+        check_linear_map(plan, replace(step, calls=tuple(calls)))
 
 
 def test_rows_that_are_overwritten_or_missing_are_found_out() -> None:
@@ -276,15 +285,15 @@ def test_rows_that_are_overwritten_or_missing_are_found_out() -> None:
     assert isinstance(made, ScratchArg) and isinstance(work, ScratchArg)
     over = replace(first, args=(*first.args[:-2], made, replace(work, offset=work.offset - 8)))
     for wrong in ((over, *others), (first, *others[1:])):
-        with pytest.raises(CortexMError, match="rows are not made as they should be"):
-            check_transposed(plan, replace(step, calls=wrong))
+        with pytest.raises(CortexMError, match="products of the model"):
+            check_linear_map(plan, replace(step, calls=wrong))
 
 
 @pytest.mark.parametrize("number", [9, 12])  # the last rows of three, and the first ones
 def test_other_rows_of_biases_alone_are_found_out(number: int) -> None:
     plan = make_plan(with_room(OF_ROWS[number]), Target.parse("cortex-m55"))
     (step,) = (step for step in plan.steps if isinstance(step.op.attrs, ops.TransposeConv2d))
-    check_transposed(plan, step)
+    check_linear_map(plan, step)
     (alone,) = (n for n, call in enumerate(step.calls) if isinstance(call.args[0], ConstantArg))
     assert alone == (0 if number == 12 else len(step.calls) - 1)
     copy = step.calls[alone]
@@ -298,14 +307,14 @@ def test_other_rows_of_biases_alone_are_found_out(number: int) -> None:
     ]
     for wrong in others:
         calls = *step.calls[:alone], wrong, *step.calls[alone + 1 :]
-        with pytest.raises(CortexMError, match="rows are not made as they should be"):
-            check_transposed(plan, replace(step, calls=calls))
+        with pytest.raises(CortexMError, match="products of the model"):
+            check_linear_map(plan, replace(step, calls=calls))
     constants = tuple(
         replace(constant, data=constant.data + 1) if constant.name == codes.name else constant
         for constant in plan.constants
     )
-    with pytest.raises(CortexMError, match="rows are not made as they should be"):
-        check_transposed(replace(plan, constants=constants), step)
+    with pytest.raises(CortexMError, match="products of the model"):
+        check_linear_map(replace(plan, constants=constants), step)
 
 
 def test_of_stride_1_they_are_computed_in_bands() -> None:
@@ -360,13 +369,15 @@ def of_floats(layers: tuple[_FloatLayer, ...], *, last: bool = False) -> Graph:
 
 def test_phases_of_floats_meet_their_taps() -> None:
     """Of stride 2 and three taps, less one output: even outputs are those of the full result's odd ones."""
-    ((row, column), *_) = float_phases(Window((1, 3), (1, 2), (0, 1, 0, 1)), (1, 4), (1, 7))
+    ((row, column), *_) = float_phases(Window((1, 3), (1, 2), (0, 1, 0, 1)), (1, 4), (1, 7), 16)
     assert (row.taps, row.count, row.pad) == (1, 1, 0)
     # Output 2 g + 1 meets with taps 0 and 2 the inputs g + 1 and g: none is beyond the last one.
     assert (column.tap, column.taps, column.first, column.count) == (0, 2, 1, 3)
     assert (column.inputs, column.pad) == (4, 0)
-    assert not float_phases(Window((1, 1), (2, 2), (0, 0, 0, 0)), (4, 4), (7, 7))  # some meet none
-    assert not float_phases(Window((5, 5), (5, 5), (0, 0, 0, 0)), (4, 4), (20, 20))  # too many
+    assert not float_phases(
+        Window((1, 1), (2, 2), (0, 0, 0, 0)), (4, 4), (7, 7), 16
+    )  # some meet none
+    assert not float_phases(Window((5, 5), (5, 5), (0, 0, 0, 0)), (4, 4), (20, 20), 16)  # too many
 
 
 @pytest.mark.parametrize("last", [False, True])
@@ -399,18 +410,18 @@ def test_phases_of_floats_give_the_same_bits(cpu: str, last: bool, tmp_path: Pat
 def test_phases_that_meet_others_are_found_out(field: str, value: Field) -> None:
     plan = make_plan(of_floats(FLOATS[:1]), Target.parse("cortex-m55"))
     (step,) = plan.steps
-    check_transposed(plan, step)
+    check_linear_map(plan, step)
     first, second, *others = step.calls
     wrong = replace(first, fields=tuple((dict(first.fields) | {field: value}).items()))
-    with pytest.raises(CortexMError, match="looks for taps|each output once"):
-        check_transposed(plan, replace(step, calls=(wrong, second, *others)))
+    with pytest.raises(CortexMError, match="products of the model"):
+        check_linear_map(plan, replace(step, calls=(wrong, second, *others)))
     swapped = replace(first, args=(first.args[0], second.args[1], *first.args[2:]))
-    with pytest.raises(CortexMError, match="looks for taps"):
-        check_transposed(plan, replace(step, calls=(swapped, second, *others)))
-    with pytest.raises(CortexMError, match="each output once"):
-        check_transposed(plan, replace(step, calls=(second, *others)))
+    with pytest.raises(CortexMError, match="products of the model"):
+        check_linear_map(plan, replace(step, calls=(swapped, second, *others)))
+    with pytest.raises(CortexMError, match="products of the model"):
+        check_linear_map(plan, replace(step, calls=(second, *others)))
     x = first.args[0]
     assert isinstance(x, TensorArg)
     moved = replace(first, args=(replace(x, offset=x.offset - 4), *first.args[1:]))
-    with pytest.raises(CortexMError, match="looks for taps"):
-        check_transposed(plan, replace(step, calls=(moved, second, *others)))
+    with pytest.raises(CortexMError, match="products of the model"):
+        check_linear_map(plan, replace(step, calls=(moved, second, *others)))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a graph to a plan: kernels, constants, and the place of every tensor in the arena.
 
-Five rooms, by what they decide, and each imports only those before it: `kernels` (what exists and what
-it needs), `lower` (operators to kernel calls), `memory` (what lies where), `search` (which plan of the
-many). `check` proves of a finished plan what the others promise; it knows `types` alone.
+Six rooms, by what they decide, and each imports only those before it: `kernels` (what exists and what
+it needs), `forms` (as what else a convolution may be computed), `lower` (operators to kernel calls),
+`memory` (what lies where), `search` (which plan of the many). `check` proves of a finished plan what the
+others promise; it knows `types` alone.
 """
 
 from . import lower

@@ -10,6 +10,7 @@ from functools import cached_property
 from ..ir import Array, DType, Graph, Op
 from ..options.memories import Region
 from ..target import Optimize, Target
+from .kernels.forms import Weights
 from .kernels.table import Kernel
 
 
@@ -90,7 +91,8 @@ class Call:
 
     A string field names a constant. `macs` counts multiply-accumulates of the operator it serves, in
     all turns: of a loop over the images of a batch, or over bands of rows. Neighbours with more than
-    one turn and the same number of their `loop` are its body, and have the same `turns`.
+    one turn and the same number of their `loop` are its body, and have the same `turns`. `weights` are
+    those of a convolution before they are packed.
     """
 
     kernel: Kernel
@@ -99,6 +101,7 @@ class Call:
     macs: int = 0
     turns: int = 1
     loop: int = 0
+    weights: Weights | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def int_fields(self) -> Mapping[str, int]:
@@ -128,7 +131,7 @@ class Call:
             else replace(arg, offset=arg.offset + number * arg.step, step=0)
             for arg in self.args
         )
-        return Call(self.kernel, self.fields, args, self.macs // self.turns)
+        return replace(self, args=args, macs=self.macs // self.turns, turns=1, loop=0)
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,13 @@ from .concat import check_interleaved, check_joins
 from .contracts import check_contracts
 from .gates import check_gates
 from .in_place import check_views, overwrites_in_place
-from .joined import check_filled, check_joined
 from .lanes import check_lanes
+from .linear_map import check_linear_map
 from .matrix_bands import check_matrix_bands, is_in_matrix_bands
 from .overlap import overwrites_unread
 from .states import check_states
 from .sums import check_columns, check_four_bits, check_sums
 from .tables import check_tables
-from .transposed import check_transposed
 
 
 def check_plan(plan: Plan) -> Plan:
@@ -39,9 +38,9 @@ def check_plan(plan: Plan) -> Plan:
     Calls are such as their kernels require, and have the scratch that these need (contracts.py). Sums of
     int16 layers fit in the bits of their kernels (sums.py). Tables of embeddings have each code
     where the kernel reads it (tables.py). Gates read the parts of their operands that they should
-    (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions with
-    other groups, channels or windows than the model's have its products (joined.py). Copies in vectors move
-    the elements of their box (lanes.py).
+    (gates.py). Additions by a function of the codes give those of the model (affine.py). Convolutions in
+    another form than the model's have its products (linear_map.py). Copies in vectors move the elements of
+    their box (lanes.py).
 
     Raises:
         CortexMError: names the step or tensor that breaks a rule. It is a bug in the planner.
@@ -76,14 +75,12 @@ def check_plan(plan: Plan) -> Plan:
         check_sums(plan, step)
         check_four_bits(plan, step)
         check_columns(plan, step)
-        check_transposed(plan, step)
         check_lanes(plan, step)
         check_interleaved(plan, step)
         check_tables(plan, step)
         check_gates(plan, step)
         check_affine(plan, step)
-        check_joined(plan, step)
-        check_filled(plan, step)
+        check_linear_map(plan, step)
     check_joins(plan)
     check_views(plan)
     check_states(plan)

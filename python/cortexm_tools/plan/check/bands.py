@@ -133,10 +133,6 @@ def _rows_read(
     above, dilation = window.padding[0], window.dilation[0]
     if isinstance(op.attrs, ops.TransposeConv2d):  # of stride 1: a convolution, its taps in reverse
         above = (window.kernel[0] - 1) * dilation - above
-    elif isinstance(op.attrs, ops.DepthwiseConv2d) and f["kernel_h"] != window.kernel[0]:
-        # In the middle of larger windows: see joined.py.
-        above += (f["kernel_h"] - 1 - (window.kernel[0] - 1) * dilation) // 2
-        dilation = 1
     row = (done + made)[:, None] * window.stride[0] - above + tap * dilation
     here = f["in_y0"] + made[:, None] * f["stride_h"] + tap * f["dilation_h"]
     wanted = np.where((row >= 0) & (row < height), row, _PADDING)

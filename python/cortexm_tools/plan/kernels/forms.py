@@ -114,3 +114,22 @@ FORMS: dict[str, Form] = {
     "wide_phases_pairs": Form(packing_dsp.phases_pairs, packing_dsp.phases_pairs_size),
     "window_rows": Form(packing_dsp.window_rows, lambda c: c.weight.size + 1),
 }
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of a layer in a form: those that `pack` gives."""
+
+    form: str
+    constants: Constants
+
+    @property
+    def nbytes(self) -> int:
+        return FORMS[self.form].size(self.constants) * self.constants.weight.itemsize
+
+    @property
+    def tables(self) -> Tables:
+        return FORMS[self.form].tables(self.constants)
+
+    def pack(self) -> Array:
+        return FORMS[self.form].weights(self.constants)

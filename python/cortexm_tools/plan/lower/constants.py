@@ -15,24 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from ...ir import Array
-from ..kernels.forms import FORMS
-from ..kernels.packing import Constants
+from ..kernels.forms import Weights
 from ..types import Call, Constant, ConstantArg
-
-
-@dataclass(frozen=True)
-class Weights:
-    """The weights of a layer in a form: those that `pack` gives."""
-
-    form: str
-    constants: Constants
-
-    @property
-    def nbytes(self) -> int:
-        return FORMS[self.form].size(self.constants) * self.constants.weight.itemsize
-
-    def pack(self) -> Array:
-        return FORMS[self.form].weights(self.constants)
 
 
 @dataclass(frozen=True)

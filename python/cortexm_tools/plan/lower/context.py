@@ -18,11 +18,12 @@ from ...target import Target
 from ..kernels import gathered
 from ..kernels.cmsis_nn import compiled_isa, level
 from ..kernels.facts import Facts
+from ..kernels.forms import Weights
 from ..kernels.params import check_ranges
 from ..kernels.table import Kernel, KernelChoice, find_kernel, symbols
 from ..types import Arg, Call, ConstantArg, Field, ScratchArg, TensorArg
-from .constants import Source, Weights
-from .neighbours import NEIGHBOURS
+from .constants import Source
+from .conv_costs import NEIGHBOURS
 
 _Fact = TypeVar("_Fact")
 

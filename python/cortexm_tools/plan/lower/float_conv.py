@@ -10,12 +10,15 @@ import numpy as np
 
 from ...ir import Array, Op, Tensor, ops
 from ...ir.geometry import Window
+from ..forms.float_phases import AxisPhase, float_phases
 from ..types import Call, Field
 from .boxes import strides
 from .context import POINTWISE, Selector, lowers
+from .conv_costs import FLOAT_PHASES
 from .images import strided_image_fields, window_fields
-from .transposed import FLOAT_PHASES, AxisPhase, float_phases
 from .weights import float_call
+
+_MOST_PHASES = 16
 
 
 def _one_row(fields: dict[str, Field]) -> dict[str, Field]:
@@ -81,7 +84,7 @@ def _float_convolution(
     taps = math.prod(weight.shape[1:])
     macs = (x.numel if transposed else out.numel) * taps
     if transposed and weight.data is not None and not select.avoids(FLOAT_PHASES):
-        phases = float_phases(attrs.window, x.shape[2:], out.shape[2:])
+        phases = float_phases(attrs.window, x.shape[2:], out.shape[2:], _MOST_PHASES)
         if phases:
             return [_float_phase(select, op, fields, weight.data, *phase) for phase in phases]
     name = "transpose_conv2d" if transposed else "conv2d"

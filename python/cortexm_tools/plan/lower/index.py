@@ -18,11 +18,11 @@ from ...errors import CortexMError
 from ...ir import DType, Op, Tensor, contiguous, ops
 from ...ir.ops.index import in_range
 from ..budget import check_table
+from ..kernels.forms import Weights
 from ..kernels.packing import Constants
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .boxes import box_fields, c_strides, strides
 from .broadcast import broadcast_strides
-from .constants import Weights
 from .context import Selector, lowers
 from .copies import copy_call
 from .tables import find_places

@@ -11,12 +11,11 @@ import numpy as np
 from ...ir import DType, Op, Tensor, ops
 from ...ir.geometry import Window
 from ...target import Isa
-from ..kernels.forms import FORMS
+from ..kernels.forms import FORMS, Weights
 from ..kernels.packing import Constants
 from ..kernels.params import rescale_fields, wide_fields, zero_point_fields
 from ..kernels.table import KernelChoice
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
-from .constants import Weights
 from .context import Selector, lowers
 from .images import window_fields
 from .weights import (

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...ir import Array, Op, ops
+from ..kernels.forms import Weights
 from ..kernels.packing import Constants
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
-from .constants import Weights
 from .context import Selector, lowers
 from .weights import constant_data, needed_bytes, types_of
 

@@ -16,10 +16,10 @@ import numpy as np
 
 from ...ir import Array
 from ...ir.fixed_point import I64
-from ..kernels.forms import FORMS
+from ..kernels.forms import FORMS, Weights
 from ..kernels.packing import Constants
 from ..types import Call, ConstantArg, Step
-from .constants import Source, Weights
+from .constants import Source
 
 _BLOCKS = (0, 1, 2, 3)  # shifts
 _BYTES = 1 << 14  # above all places in a block

@@ -11,11 +11,11 @@ import numpy as np
 from ...errors import CortexMError
 from ...ir import Array, DType, Op
 from ...ir.fixed_point import wrap32
+from ..kernels.forms import Weights
 from ..kernels.packing import Constants, Tables
 from ..kernels.packing_floats import filled_outputs
 from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, TensorArg
-from .constants import Weights
 from .context import Selector
 
 
@@ -148,17 +148,18 @@ def float_call(
     kernel = select.kernel(name, "f32", op, facts)
     label = "w_" + (op.layer.path or op.kind)
     weights: Arg
-    if data is not None and kernel.pack and not _are_planes(kernel, fields):
+    unpacked: Weights | None = None
+    if part is not None or (data is not None and kernel.pack and not _are_planes(kernel, fields)):
+        assert data is not None
         groups = fields["groups"]
         assert isinstance(groups, int)
         constants = Constants(data, np.zeros(0, np.float32), groups=groups)
-        shape = "x".join(map(str, data.shape))
-        pack = kernel.pack
+        pack = "" if _are_planes(kernel, fields) else kernel.pack
         if part is None and _is_filled(select, kernel, fields, data):
             pack, fields = "float_filled", fields | {"filled": 1}
-        weights = select.constant(label, Weights(pack, constants), shape, needed=data.nbytes)
-    elif part is not None:
-        weights = select.constant(label, part, "x".join(map(str, part.shape)))
+        unpacked = Weights(pack, constants)
+        shape = "x".join(map(str, data.shape))
+        weights = select.constant(label, unpacked, shape, needed=data.nbytes)
     else:
         weights = select.operand(op.inputs[1])
     args: list[Arg] = [
@@ -167,7 +168,7 @@ def float_call(
         select.operand(op.inputs[2]) if len(op.inputs) > 2 else zero_bias(select),
         _further(TensorArg(op.outputs[0]), offsets[1]),
     ]
-    return select.call(kernel, fields, args, macs)
+    return replace(select.call(kernel, fields, args, macs), weights=unpacked)
 
 
 def _are_planes(kernel: Kernel, fields: dict[str, Field]) -> bool:

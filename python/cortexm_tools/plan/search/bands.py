@@ -287,7 +287,7 @@ def _at(
         arg if isinstance(arg, ScratchArg) else replace(arg, offset=offset, step=step)
         for arg, offset, step in zip(call.args, offsets, steps, strict=True)
     )
-    return Call(call.kernel, call.fields, args, call.macs * turns, turns, loop)
+    return replace(call, args=args, macs=call.macs * turns, turns=turns, loop=loop)
 
 
 def _step_between(a: list[Placed], b: list[Placed]) -> tuple[tuple[int, ...], ...] | None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether the convolutions of a network take conv2d_gathered and conv2d_direct, for which
-plan/lower/conv_layers.py names those that they make faster.
+plan/lower/conv_forms.py names those that they make faster.
 
 They share its code. So what they save together has to be worth the flash that it takes, or none of them
 does. Where some do without, as its scratch has no room, that is asked again of the others.

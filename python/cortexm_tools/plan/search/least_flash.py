@@ -15,8 +15,7 @@ from ...errors import CortexMError
 from ...ir import Op
 from ..kernels.table import code_sizes, variants
 from ..lower.context import Lowerings
-from ..lower.neighbours import NEIGHBOURS
-from ..lower.transposed import FLOAT_PHASES, ROW_PHASES
+from ..lower.conv_costs import FLOAT_PHASES, NEIGHBOURS, ROW_PHASES
 from ..lower.weights import FILLED
 from .whole import WholeCalls
 

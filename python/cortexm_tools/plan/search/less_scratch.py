@@ -17,8 +17,7 @@ from collections.abc import Callable
 
 from ...ir import Op
 from ..kernels import gathered
-from ..lower.neighbours import NEIGHBOURS, instructions_of
-from ..lower.transposed import ROW_PHASES
+from ..lower.conv_costs import NEIGHBOURS, ROW_PHASES, instructions_of
 from ..types import Call, ScratchArg, Step
 from .bands import Chain
 from .candidates import Candidates
