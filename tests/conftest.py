@@ -80,8 +80,8 @@ def compile_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def kernel_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every scalar kernel and every reference; built once for all workers of a session."""
+def executor(tmp_path_factory: pytest.TempPathFactory) -> PlanExecutor:
+    """Runs plans here, with every scalar kernel; built once for all workers of a session."""
     folder = shared_folder(tmp_path_factory) / "kernel_library"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
@@ -89,10 +89,4 @@ def kernel_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         library = folder / "kernels.so"
         if not library.exists():
             build_library(folder)
-    return library
-
-
-@pytest.fixture(scope="session")
-def executor(kernel_library: Path) -> PlanExecutor:
-    """Runs plans here."""
-    return PlanExecutor(kernel_library)
+    return PlanExecutor(library)
