@@ -20,4 +20,5 @@ fi
 unset PYTHONDONTWRITEBYTECODE
 say "Running the tests"
 cd "$root"
-exec "$python" -m pytest -n 2 --dist loadgroup "${tests[@]}" "$@"
+# In the order of tests/conftest.py.
+exec "$python" -m pytest -n 2 --dist loadgroup --no-loadscope-reorder "${tests[@]}" "$@"

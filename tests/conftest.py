@@ -40,6 +40,17 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
         )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """First what compiles every kernel, whose objects all others take; then what one worker must do."""
+
+    def place(item: pytest.Item) -> int:
+        if item.path.name == "test_kernels_emulated.py":
+            return 0
+        return 1 if item.get_closest_marker("xdist_group") else 2
+
+    items.sort(key=place)
+
+
 def pytest_collection_finish() -> None:
     """What was imported stays: Python need not look for garbage in it, nor after every few objects."""
     gc.collect()
