@@ -144,13 +144,14 @@ def contracts(tables: dict[str, Any]) -> str:
         f"| `{name}` | {about} | `{' '.join(parts)}` |"
         for name, (about, *parts) in tables["let"].items()
     )
-    lines = []
+    alike: dict[tuple[str, str], list[str]] = {}
     for row in [*tables["kernels"], *tables["adapters"]]:
-        if "requires" in row or "scratch" in row:
-            found = [*dict.fromkeys(each["name"] for each in expand([row]))]
-            requires = ", ".join(f"`{each}`" for each in row.get("requires", ()))
-            scratch = f"`{row['scratch']}`" if "scratch" in row else ""
-            lines.append(f"| {', '.join(found)} | {requires} | {scratch} |")
+        requires = ", ".join(f"`{each}`" for each in row.get("requires", ()))
+        scratch = f"`{row['scratch']}`" if "scratch" in row else ""
+        if requires or scratch:
+            found = (each["name"] for each in expand([row]))
+            alike.setdefault((requires, scratch), []).extend(found)
+    lines = [f"| {', '.join(found)} | {' | '.join(key)} |" for key, found in alike.items()]
     return CONTRACTS.format(facts=facts, names=names, kernels="\n".join(lines))
 
 

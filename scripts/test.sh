@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the tests need, and runs them. Arguments go to pytest: scripts/test.sh tests/plan -x
 # With --fast first: the part that needs neither PyTorch nor an emulator, in less than a minute.
-[ "${1:-}" = --fast ] || needs_browser=yes
+[ "${1:-}" = --fast ] || needs_optional=yes
 source "$(dirname "${BASH_SOURCE[0]}")/lib/setup.sh"
 
 fast=(
@@ -20,4 +20,5 @@ fi
 unset PYTHONDONTWRITEBYTECODE
 say "Running the tests"
 cd "$root"
-exec "$python" -m pytest -n 2 --dist loadgroup "${tests[@]}" "$@"
+# In the order of tests/conftest.py.
+exec "$python" -m pytest -n 2 --dist loadgroup --no-loadscope-reorder "${tests[@]}" "$@"

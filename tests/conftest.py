@@ -40,6 +40,17 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
         )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """First what compiles every kernel, whose objects all others take; then what one worker must do."""
+
+    def place(item: pytest.Item) -> int:
+        if item.path.name == "test_kernels_emulated.py":
+            return 0
+        return 1 if item.get_closest_marker("xdist_group") else 2
+
+    items.sort(key=place)
+
+
 def pytest_collection_finish() -> None:
     """What was imported stays: Python need not look for garbage in it, nor after every few objects."""
     gc.collect()
@@ -80,8 +91,8 @@ def compile_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def kernel_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every scalar kernel and every reference; built once for all workers of a session."""
+def executor(tmp_path_factory: pytest.TempPathFactory) -> PlanExecutor:
+    """Runs plans here, with every scalar kernel; built once for all workers of a session."""
     folder = shared_folder(tmp_path_factory) / "kernel_library"
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
@@ -89,10 +100,4 @@ def kernel_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         library = folder / "kernels.so"
         if not library.exists():
             build_library(folder)
-    return library
-
-
-@pytest.fixture(scope="session")
-def executor(kernel_library: Path) -> PlanExecutor:
-    """Runs plans here."""
-    return PlanExecutor(kernel_library)
+    return PlanExecutor(library)

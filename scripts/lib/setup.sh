@@ -72,30 +72,31 @@ install_packages() {
   [ -z "${packages// /}" ] || fail "still not found on PATH after their installation: $packages"
 }
 
-# For tests of pages, where a script asks for it: 96 MB to download, 302 MB on the disk. Other systems have
-# other names for it, and nothing else needs it, so that it may be missing: its tests are then skipped.
-install_browser() {
-  local name as_root=()
-  for name in chromium-headless-shell chromium chromium-browser google-chrome; do
+# Whether there is one of these programs.
+have() {
+  local name
+  for name in "$@"; do
     if command -v "$name" >/dev/null; then return; fi
   done
-  [ "$(id -u)" -eq 0 ] || as_root=(sudo -n) # nobody is asked for a password for this
-  say "Installing a browser for the tests of pages"
-  "${as_root[@]}" apt-get update || true
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y --no-install-recommends chromium-headless-shell ||
-    say "there is no chromium-headless-shell: the tests of pages are skipped"
+  return 1
 }
 
-# Builds the export for Arduino in a test, 1 MB: newer releases may not have it, and the test is then skipped.
-install_arduino_builder() {
-  local as_root=()
-  if command -v arduino-builder >/dev/null; then return; fi
-  [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
-  say "Installing arduino-builder for a test of exports"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y --no-install-recommends arduino-builder ||
-    say "there is no arduino-builder: its test is skipped"
+# What a script asks for that only some tests need: a browser for those of pages, 96 MB to download, 302 MB
+# on the disk, and Arduino's builder for one of exports. Other systems have other names for them, and newer
+# releases may not have them, so that they may be missing: their tests are then skipped.
+install_optional() {
+  local package packages=() as_root=()
+  have chromium-headless-shell chromium chromium-browser google-chrome ||
+    packages+=(chromium-headless-shell)
+  have arduino-builder || packages+=(arduino-builder)
+  [ "${#packages[@]}" -gt 0 ] || return 0
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo -n) # nobody is asked for a password for this
+  "${as_root[@]}" apt-get update || true
+  for package in "${packages[@]}"; do
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y --no-install-recommends "$package" ||
+      say "there is no $package: its tests are skipped"
+  done
 }
 
 check_tools() {
@@ -145,9 +146,7 @@ install_python() {
 }
 
 install_packages
-if [ "${needs_browser:-}" = yes ]; then
-  install_browser
-  install_arduino_builder
-fi
 check_tools
+[ "${needs_optional:-}" != yes ] || install_optional & # while pip, on another core, installs what all need
 install_python
+wait

@@ -372,6 +372,7 @@ def test_an_interrupt_while_importing_is_a_word() -> None:
     """Also in a package that makes another error of it, as numpy does."""
     code = (
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # also below a job of '&'\n"
         "class Late:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name == 'cortexm_tools.compile':\n"

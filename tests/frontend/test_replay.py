@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from torch import nn
 from cortexm_tools.frontend.load.model_file import LoadedModel
 from cortexm_tools.frontend.lower import lower as lowering
 from cortexm_tools.frontend.lower.replay import quick_passes
-from cortexm_tools.frontend.quiet import _quick_yaml, import_executorch
+from cortexm_tools.frontend.quiet import _quick_yaml, _without_inductor, import_executorch
 from cortexm_tools.target import Target
 
 
@@ -65,6 +67,26 @@ def test_the_table_of_operators_is_read_as_executorch_reads_it() -> None:
     with _quick_yaml():
         quick = _ops._load_edge_dialect_info()
     assert len(quick) > 100 and quick == _ops._load_edge_dialect_info()
+
+
+def test_the_decomposition_of_operators_of_operators_is_there_where_one_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import_executorch()
+    name = "torch._inductor.fx_passes.post_grad"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    with _without_inductor():
+        stand_in = sys.modules[name]
+    assert name not in sys.modules
+    decomposed: list[torch.fx.Graph] = []
+    monkeypatch.setitem(sys.modules, name, module := types.ModuleType(name))
+    vars(module)["decompose_auto_functionalized"] = decomposed.append
+    plain, higher = torch.fx.Graph(), torch.fx.Graph()
+    plain.call_function(torch.ops.aten.relu.default, (plain.placeholder("x"),))
+    higher.call_function(torch.ops.higher_order.auto_functionalized_v2)
+    for graph in (plain, higher):
+        vars(stand_in)["decompose_auto_functionalized"](graph)
+    assert decomposed == [higher]
 
 
 def test_kernels_of_a_decomposition_are_those_of_the_first_time() -> None:

@@ -71,6 +71,7 @@ static int any_add_case(add_fn variant, add_fn ref, int shifts_right)
     a = random_bytes(p.a_period);
     b = random_bytes(p.b_period);
     o = outputs(p.count);
+    check_inside(&p);
     variant(&p, a, b, o.data[0]);
     ref(&p, a, b, o.data[1]);
     equal = agree(&o);
@@ -116,6 +117,7 @@ int any_add_affine_case(add_affine_fn variant, add_affine_fn ref, int fine)
     a = random_bytes(p.a_period);
     b = random_bytes(p.b_period);
     o = outputs(p.count);
+    check_inside(&p);
     variant(&p, a, b, o.data[0]);
     ref(&p, a, b, o.data[1]);
     equal = agree(&o);
@@ -150,6 +152,7 @@ int any_mul_case(mul_fn variant, mul_fn ref, int shifts_right)
     a = random_bytes(p.a_period);
     b = random_bytes(p.b_period);
     o = outputs(p.count);
+    check_inside(&p);
     variant(&p, a, b, o.data[0]);
     ref(&p, a, b, o.data[1]);
     equal = agree(&o);
@@ -190,6 +193,7 @@ int any_add_s16_case(add_s16_fn variant, add_s16_fn ref, int shifts_right)
     a = random_codes_s16(p.a_period);
     b = random_codes_s16(p.b_period);
     o = outputs(2 * p.count);
+    check_inside(&p);
     variant(&p, a, b, o.data[0]);
     ref(&p, a, b, o.data[1]);
     equal = agree(&o);
@@ -227,6 +231,7 @@ int any_mul_s16_case(mul_s16_fn variant, mul_s16_fn ref, int shifts_right)
     a = random_codes_s16(behind + p.a_period);
     b = random_codes_s16(behind + p.b_period);
     o = outputs(2 * p.count);
+    check_inside(&p);
     variant(&p, a, b, o.data[0]);
     ref(&p, a, b, o.data[1]);
     equal = agree(&o);

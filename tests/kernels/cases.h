@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "contracts.h"
 #include "cortexm/kernels.h"
 
 /* Starts the sequence of cases over from `seed`. */
@@ -23,6 +24,33 @@ void sweep_cases(int32_t boundary);
 int has_swept(void);
 
 typedef enum { S8, S16, S32, S64, U8, F32 } element_t;
+
+/* The kernel of the next cases. */
+void begin_kernel(const contract_t *of);
+
+/* What it requires of constants. */
+const limits_t *limits(void);
+
+/* A shift that is such, from any. */
+int8_t fitting(int8_t shift);
+
+/* Makes biases such, beside which weights need no more than 2^29 in sums. */
+void fit_biases(int32_t *bias, int32_t count);
+
+/* Makes weights such, and, if products of two are to fit in 16 bits, maybe all as large as they get. */
+void fit_weights(int8_t *weight, int32_t count, int8_t *in, int32_t inputs);
+
+/* Whether parameters are what it requires of their fields. */
+int is_inside(const void *params);
+
+/* Remembers if they are not, and looks which conditions are at their bounds. */
+void check_inside(const void *params);
+
+/* Its scratch for a call with such parameters; NULL if it needs none. */
+void *scratch_for(const void *params);
+
+/* Whether all cases were inside, and each condition at its bound in one; those that were not are printed. */
+int has_looked_around(void);
 
 /* A kernel of any prototype, for cases that serve several types. */
 typedef void (*kernel_fn)(void);
@@ -71,21 +99,43 @@ typedef CORTEXM_CONV_F32((*conv_f32_fn));
 
 int conv_case(conv_fn variant, conv_fn ref, conv_kind_t kind);
 int conv_w4_case(conv_w4_fn variant, conv_fn ref, conv_kind_t kind);
-int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_channels_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_channel_fours_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_channels_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_row_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_one_three_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_one_four_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_one_five_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_planes_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref);
-int conv2d_planes_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref);
+
+/* What a case of floats is of. */
+typedef enum {
+    PLAIN,
+    TRANSPOSED,
+    ONE_THREE, /* one input, and windows of so many columns */
+    ONE_FOUR,
+    ONE_FIVE,
+    PLANES_3X3, /* each a group, 3x3 windows a pixel apart */
+    PLANES_ROW, /* windows one column apart, of rows of 16 pixels or more */
+    PLANES_WIDE, /* of rows of eight pixels or more */
+    BESIDE,
+    EIGHTS,
+    CHANNELS,
+    CHANNEL_FOURS,
+    CHANNELS_WIDE, /* side by side, windows of three columns or more */
+    ROWS,
+    ROWS_BESIDE
+} conv_f32_kind_t;
+
+int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind);
+
+#define conv2d_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLAIN)
+#define transpose_conv2d_f32_case(variant, ref) any_conv_f32_case(variant, ref, TRANSPOSED)
+#define conv2d_beside_f32_case(variant, ref) any_conv_f32_case(variant, ref, BESIDE)
+#define conv2d_eights_f32_case(variant, ref) any_conv_f32_case(variant, ref, EIGHTS)
+#define conv2d_channels_f32_case(variant, ref) any_conv_f32_case(variant, ref, CHANNELS)
+#define conv2d_channel_fours_f32_case(variant, ref) any_conv_f32_case(variant, ref, CHANNEL_FOURS)
+#define conv2d_channels_wide_f32_case(variant, ref) any_conv_f32_case(variant, ref, CHANNELS_WIDE)
+#define conv2d_row_f32_case(variant, ref) any_conv_f32_case(variant, ref, ROWS)
+#define conv2d_row_beside_f32_case(variant, ref) any_conv_f32_case(variant, ref, ROWS_BESIDE)
+#define conv2d_one_three_f32_case(variant, ref) any_conv_f32_case(variant, ref, ONE_THREE)
+#define conv2d_one_four_f32_case(variant, ref) any_conv_f32_case(variant, ref, ONE_FOUR)
+#define conv2d_one_five_f32_case(variant, ref) any_conv_f32_case(variant, ref, ONE_FIVE)
+#define conv2d_planes_3x3_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLANES_3X3)
+#define conv2d_planes_row_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLANES_ROW)
+#define conv2d_planes_wide_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLANES_WIDE)
 
 #define conv_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_FOURS)
 #define conv_fours_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_FOURS)
@@ -191,8 +241,8 @@ typedef enum {
     LINEAR_GEMM8
 } linear_kind_t;
 
-/* By the scratch that the variant wants, plan/kernels/scratch.py. */
-typedef enum { BATCH_MATMUL, BATCH_MATMUL_ROW_SUMS, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
+/* By what the variant makes of sums and columns. */
+typedef enum { BATCH_MATMUL, BATCH_MATMUL_WIDENED } batch_matmul_kind_t;
 
 typedef CORTEXM_LINEAR_S8((*linear_fn));
 typedef CORTEXM_LINEAR_S8W4((*linear_w4_fn));
@@ -215,7 +265,7 @@ int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 #define linear_gemm8_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_GEMM8)
 #define batch_matmul_plain_s8_case(variant, ref) batch_matmul_case(variant, ref, BATCH_MATMUL)
 #define batch_matmul_sums_s8_case(variant, ref)                                                    \
-    batch_matmul_case(variant, ref, BATCH_MATMUL_ROW_SUMS)
+    batch_matmul_case(variant, ref, BATCH_MATMUL)
 #define batch_matmul_widened_s8_case(variant, ref)                                                 \
     batch_matmul_case(variant, ref, BATCH_MATMUL_WIDENED)
 
@@ -340,12 +390,12 @@ typedef CORTEXM_POOL_F32((*pool_f32_fn));
 /* With so many channels. */
 int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most);
 int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32_t most);
-int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t size);
+int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit);
 int any_pool_pixel_s8_case(pool_fn variant, pool_fn ref, int32_t least);
 #define pool_pixel_4_s8_case(variant, ref) any_pool_pixel_s8_case(variant, ref, 4)
 #define pool_pixel_8_s8_case(variant, ref) any_pool_pixel_s8_case(variant, ref, 8)
-#define pool_rows_below_8_s8_case(variant, ref) any_pool_rows_s8_case(variant, ref, 8, 2)
-#define pool_rows_below_16_s8_case(variant, ref) any_pool_rows_s8_case(variant, ref, 16, 1)
+#define pool_rows_below_8_s8_case(variant, ref) any_pool_rows_s8_case(variant, ref, 8)
+#define pool_rows_below_16_s8_case(variant, ref) any_pool_rows_s8_case(variant, ref, 16)
 #define pool_s8_case(variant, ref) any_pool_s8_case(variant, ref, 1, 33)
 #define pool_4_s8_case(variant, ref) any_pool_s8_case(variant, ref, 4, 33)
 #define pool_16_s8_case(variant, ref) any_pool_s8_case(variant, ref, 16, 33)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels as a shared library for ctypes, and a sanitized fuzz driver."""
+"""The fuzz driver, sanitized."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kernels.kernel_library import KernelLibrary
-
 HERE = Path(__file__).resolve().parent
-
-
-@pytest.fixture(scope="session")
-def kernels(kernel_library: Path) -> KernelLibrary:
-    """Every scalar kernel and every reference, callable."""
-    return KernelLibrary(kernel_library)
 
 
 @pytest.fixture(scope="session")

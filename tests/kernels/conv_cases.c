@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "cases.h"
-#include "floats.h"
 #include "harness.h"
 #include "pack.h"
 
@@ -15,26 +14,6 @@ static int32_t least_channels(conv_kind_t kind)
            : kind == DEPTHWISE_WINDOW_ROWS || kind == DEPTHWISE_PIXEL4 ? 4
                                                                        : 1;
 }
-
-/* Scratch of planes, or more: see planes_of in planes_dsp.inc. */
-#define PLANES_SCRATCH(p)                                                                          \
-    (16 * (p).stride_w + 40 * (p).out_c / (p).in_c + 4 * (p).out_c / (p).in_c * (p).kernel_h * (1 + 2 * (p).kernel_w) +        \
-     4 * (((p).kernel_h - 1) * (p).dilation_h + 1) *                                               \
-         (((p).out_w + 9) * (p).stride_w + ((p).kernel_w + 3) * (p).dilation_w))
-
-/* As scratch_pairs in plan/kernels/planes.py. */
-#define PAIRS_SCRATCH(p)                                                                           \
-    (112 + 32 * PAIRS(p) + 2 * (((p).out_h - 1) / 2 * (p).stride_h + PAIRS(p)) *                   \
-                               (((p).out_w + 3) / 4 * 4 * (p).stride_w + 8 - (p).stride_w))
-#define PAIRS(p) (((p).kernel_h + ((p).out_h > 1 ? (p).stride_h : 0) + 1) / 2)
-
-/* As `band` in plan/kernels/scratch.py: pairs of pixels of an image, maybe turned. */
-#define TWOS(p, along) ((p).stride_##along == 1 ? (p).out_##along / 2 : 0)
-#define IS_TURNED(p)                                                                               \
-    (((p).out_w - 1) * (p).stride_w + 3 <= 9 && (p).stride_h <= (p).stride_w &&                    \
-     4 * (p).out_w <= 3 * (p).out_h && (p).out_h * (p).stride_h <= 30)
-#define WINDOW_ROWS_PAIRS(p)                                                                       \
-    (1 + (IS_TURNED(p) ? (p).out_h - TWOS(p, h) : (p).out_w - TWOS(p, w)))
 
 /* One output pixel, whose taps lie in the image with one distance between them. */
 #define MAKE_PIXEL(p)                                                                              \
@@ -69,37 +48,9 @@ static int32_t least_channels(conv_kind_t kind)
         (p).in_row_stride = (p).in_w * (p).in_c + (one_in(2) ? 0 : between(0, 3));                 \
     } while (0)
 
-/* As `tile` in plan/kernels/scratch.py, and what is in a row of small windows. */
-#define ARE_SHARED(p)                                                                              \
-    ((p).kernel_h == 3 && (p).kernel_w == 3 && (p).in_c % 16 == 0 && (p).stride_w <= 2)
-#define TILE_ROW(p) ((((p).out_w - 1) / 4 * 4 + 3) * (p).stride_w + (p).kernel_w) * (p).in_c
-#define TILE_SCRATCH(p)                                                                            \
-    (ARE_SHARED(p)                        ? 9 * ((p).stride_w + 1) * (p).in_c                      \
-     : (p).kernel_h * (p).kernel_w == 1   ? 4 * (p).in_c                                           \
-                                          : ((p).kernel_h * (p).kernel_w * (p).in_c + 15) / 16 * 80 + \
-                                              (p).kernel_h * TILE_ROW(p))
-
-/* As in plan/kernels/gathered.py: a row of a group in the copy of the image, and all of the scratch. */
+/* A row of a group in the copy of an image. */
 #define GATHERED_ROW(p, group_in)                                                                  \
     ((((p).out_w - 1) * (p).stride_w + ((p).kernel_w - 1) * (p).dilation_w + 1) * (group_in))
-#define COPY_BYTES(p, group_in)                                                                    \
-    ((p).groups * (((p).out_h - 1) * (p).stride_h + ((p).kernel_h - 1) * (p).dilation_h + 1) *     \
-         GATHERED_ROW(p, group_in) + ((p).out_w + 7) / 8 * 8 * (p).stride_w * (group_in) -         \
-     (p).out_w * (p).stride_w * (group_in))
-#define GATHERED_SCRATCH(p, group_in)                                                              \
-    (12 * (p).out_c + ((p).kernel_h * (p).kernel_w * (group_in) + 15) / 16 * 148 + COPY_BYTES(p, group_in))
-/* Of conv2d_direct, which needs no copy where all that is read lies in the image. */
-static int32_t direct_scratch(const cortexm_conv_s8_t *p, int32_t group_in)
-{
-    const int32_t piece = p->kernel_w * group_in;
-    const int32_t sixteens = (piece + 15) / 16;
-    const int32_t words = p->kernel_h * (sixteens % 2 == 0 ? sixteens / 2 : sixteens);
-    const int32_t rows = (p->out_h - 1) * p->stride_h + (p->kernel_h - 1) * p->dilation_h + 1;
-    const int is_whole = p->groups == 1 && p->in_x0 == 0 && p->in_y0 >= 0 && p->in_y0 + rows <= p->in_h &&
-                         GATHERED_ROW(*p, group_in) == p->in_row_stride && p->out_w % 8 == 0 && piece % 16 == 0;
-
-    return 12 * p->out_c + 4 * words + (is_whole ? 0 : COPY_BYTES(*p, group_in) + 16 * sixteens - piece);
-}
 
 /* Rows of a window that are filled up to sixteens as one, as in plan/kernels/packing_mve.py. */
 static int32_t rows_together(const cortexm_conv_s8_t *p, int32_t inputs)
@@ -130,34 +81,14 @@ static int32_t gathered_reach(const cortexm_conv_s8_t *p, int32_t inputs)
 /* The same layer with multipliers of 16 bits, which `multiplier` gets. */
 static cortexm_conv_s8w4_t narrow_params(const cortexm_conv_s8_t *p, int16_t *multiplier)
 {
+    cortexm_conv_s8w4_t narrow; /* the same but for what a pointer is of */
+
+    memcpy(&narrow, p, sizeof narrow);
+    narrow.multiplier = multiplier;
     for (int32_t i = 0; i < p->out_c; ++i) {
         multiplier[i] = (int16_t)(p->multiplier[i] >> 16);
     }
-    return (cortexm_conv_s8w4_t){
-        .multiplier = multiplier,
-        .shift = p->shift,
-        .in_row_stride = p->in_row_stride,
-        .in_h = p->in_h,
-        .in_w = p->in_w,
-        .out_h = p->out_h,
-        .out_w = p->out_w,
-        .out_pixel_stride = p->out_pixel_stride,
-        .in_y0 = p->in_y0,
-        .in_x0 = p->in_x0,
-        .in_c = p->in_c,
-        .out_c = p->out_c,
-        .kernel_h = p->kernel_h,
-        .kernel_w = p->kernel_w,
-        .stride_h = p->stride_h,
-        .stride_w = p->stride_w,
-        .dilation_h = p->dilation_h,
-        .dilation_w = p->dilation_w,
-        .groups = p->groups,
-        .in_zero_point = p->in_zero_point,
-        .out_zero_point = p->out_zero_point,
-        .act_min = p->act_min,
-        .act_max = p->act_max,
-    };
+    return narrow;
 }
 
 /* Weights [output][column][row][input], each output's filled up with zeros to `depth`. */
@@ -177,28 +108,6 @@ static int8_t *columns_first(const int8_t *weight, int32_t outputs, int32_t rows
     }
     return turned;
 }
-
-/* Bytes, as `columns` in plan/kernels/scratch.py. */
-static int32_t columns_size(int32_t kernel, int32_t stride, int32_t dilation, int32_t outputs, int32_t column)
-{
-    const int32_t least = 2 * kernel;
-    int32_t columns = ((outputs < 16 ? outputs : 8) - 1) * stride + kernel;
-
-    if (dilation > 1 || stride > kernel) {
-        return least * column;
-    }
-    while (columns > least && (columns - 1) * column >= 512) {
-        --columns;
-    }
-    columns = columns < least ? least : columns;
-    for (; outputs < (columns - kernel) / stride + 1 && columns > least; --columns) {
-    }
-    return columns * column;
-}
-
-#define COLUMNS_SCRATCH(p, code)                                                                \
-    columns_size((p).kernel_w, (p).stride_w, (p).dilation_w, (p).out_w,                         \
-                 (code) * (p).kernel_h * ((p).in_c / (p).groups))
 
 /* One of both variants is none. */
 static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
@@ -231,7 +140,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     int8_t *in;
     int8_t *weight;
     int8_t *packed;
-    int8_t *scratch = NULL;
+    int8_t *scratch;
     int32_t *bias;
     outputs_t o;
 
@@ -286,6 +195,17 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         p.in_x0 = (int16_t)between(-3, 3);
     }
     p.in_row_stride = p.in_w * p.in_c + between(0, 3);
+    p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
+    p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
+    p.out_zero_point = (int8_t)code();
+    clamp_range(&p.act_min, &p.act_max);
+    if (is_relu || kind == CONV_TILES || kind == CONV_FEW_UNCLAMPED) {
+        p.act_min = INT8_MIN;
+        p.act_max = INT8_MAX;
+    }
+    if (is_relu || ((kind == CONV_TILES || kind == CONV_FEW_UNCLAMPED) && one_in(2))) {
+        p.out_zero_point = INT8_MIN;
+    }
     if (kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_PIXEL8) {
         MAKE_PIXEL(p);
     }
@@ -328,30 +248,28 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             p.kernel_h = p.kernel_w = 3;
             p.stride_w = (uint16_t)between(1, 2);
         }
-        while (!ARE_SHARED(p) && p.kernel_h > 1 &&
-               (p.kernel_h - 1) * TILE_ROW(p) + p.kernel_w * p.in_c > 256) {
-            --p.kernel_h;
-        }
-        while (!ARE_SHARED(p) && p.kernel_w > 1 && p.kernel_w * p.in_c > 256) {
-            --p.kernel_w;
-        }
-        if (p.kernel_h * p.kernel_w == 1 && p.in_c % 16 != 0) {
-            p.kernel_w = 2;
-        } else if (p.kernel_h * p.kernel_w == 1) {
-            PIXELS_INSIDE(p);
+        while (!is_inside(&p)) {
+            if (p.kernel_h > 1) {
+                --p.kernel_h;
+            } else if (p.in_c % 16 != 0) {
+                p.kernel_w = (uint16_t)(p.kernel_w == 1 ? 2 : p.kernel_w - 1);
+            } else if (p.kernel_w > 1) {
+                --p.kernel_w;
+            } else {
+                PIXELS_INSIDE(p);
+            }
         }
     }
     if (kind == CONV_COLUMNS) { /* every window has a row in the image */
         const int32_t last = (p.out_h - 1) * p.stride_h; /* from the first one's first row */
 
-        p.kernel_w = 3;
+        p.kernel_h = p.kernel_w = 3;
         p.stride_w = p.dilation_h = p.dilation_w = 1;
         p.in_w = (uint16_t)(p.in_w + (p.in_w == 1 && p.in_c == 3));
         p.in_row_stride += p.in_w * p.in_c;
         p.in_y0 = (int16_t)between(1 - p.kernel_h, one_in(4) ? 2 : 0);
         p.in_h = (uint16_t)(last + p.in_y0 > 0 ? last + p.in_y0 + between(1, p.kernel_h) : between(1, 8));
     }
-    p.out_pixel_stride = (uint16_t)(p.out_c + (one_in(3) ? between(0, 3) : 0));
     if (kind == DEPTHWISE16 && p.in_c == 8) {
         p.stride_w = 1;
         p.out_w += p.out_w % 2;
@@ -360,27 +278,12 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     while ((kind == DEPTHWISE_FEW || kind == DEPTHWISE_PAIRS) && (p.out_w + 4) * p.out_pixel_stride > UINT16_MAX) {
         p.out_w = (uint16_t)(p.out_w / 2);
     }
-    p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
-    p.out_zero_point = (int8_t)code();
-    clamp_range(&p.act_min, &p.act_max);
-    if (is_relu || kind == CONV_TILES || kind == CONV_FEW_UNCLAMPED) {
-        p.act_min = INT8_MIN;
-        p.act_max = INT8_MAX;
-    }
-    if (is_relu || ((kind == CONV_TILES || kind == CONV_FEW_UNCLAMPED) && one_in(2))) {
-        p.out_zero_point = INT8_MIN;
-    }
 
     multipliers = allocate(p.out_c * (int32_t)sizeof *multipliers);
     shifts = allocate(p.out_c);
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
-        shifts[i] = (int8_t)shift(16);
-        if ((kind == CONV_GEMM4 || kind == CONV_GATHERED || kind == CONV_DIRECT || kind == CONV_FEW || kind == CONV_FEW_UNCLAMPED || kind == CONV_TILES || kind == DEPTHWISE8 || kind == DEPTHWISE_PIXEL8 ||
-             kind == DEPTHWISE16 || kind == TRANSPOSE_GEMM4 || is_planes) &&
-            shifts[i] >= 0) {
-            shifts[i] = (int8_t)(-1 - shifts[i]);
-        }
+        shifts[i] = fitting((int8_t)shift(16));
     }
     p.multiplier = multipliers;
     p.shift = shifts;
@@ -390,27 +293,8 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     in = random_codes(in_size, 8);
     weight = random_codes(weight_size, bits);
     bias = random_bias(p.out_c);
-    if (kind == DEPTHWISE16 || kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS ||
-        kind == CONV_COLUMNS) {
-        const int is_extreme = one_in(4); /* the largest sums of two products */
-
-        for (int32_t i = 0; i < weight_size; ++i) {
-            weight[i] = is_extreme ? (int8_t)(one_in(4) ? 127 : -127)
-                        : weight[i] < -127 ? -127 : weight[i];
-        }
-        for (int32_t i = 0; is_extreme && i < in_size; ++i) {
-            in[i] = (int8_t)(one_in(8) ? 127 : -128);
-        }
-    }
-    if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS ||
-        kind == CONV_COLUMNS || kind == DEPTHWISE_WINDOW_ROWS ||
-        kind == DEPTHWISE_PIXEL4 || is_planes || kind == TRANSPOSE_PAIRS) {
-        make_narrow(shifts, kind == DEPTHWISE_PIXEL4 || kind == TRANSPOSE_PAIRS ? 31 : 22, bias,
-                    p.out_c);
-    }
-    for (int32_t i = 0; kind == CONV_TILES && i < p.out_c; ++i) {
-        bias[i] %= 1 << 22; /* 23 bits */
-    }
+    fit_weights(weight, weight_size, in, in_size);
+    fit_biases(bias, p.out_c);
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     ref(&p, in, weight, bias, o.data[1], NULL);
     if (kind == CONV_FEW) {
@@ -441,7 +325,6 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         bias = pack_two_tables(p.out_c, p.multiplier, p.shift, bias, in_runs);
         p.multiplier = NULL;
         p.shift = NULL;
-        scratch = allocate(10 * p.kernel_h * ((p.in_c + 3) / 4 * 4));
     }
     if (kind == CONV_GATHERED) {
         const int32_t together = rows_together(&p, group_in);
@@ -449,20 +332,17 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         packed = pack_sixteens(weight, p.out_c * p.kernel_h / together, together * p.kernel_w * group_in);
         free(weight);
         weight = packed;
-        scratch = allocate(GATHERED_SCRATCH(p, group_in));
     }
     if (kind == CONV_DIRECT) {
         packed = pack_sixteens(weight, p.out_c * p.kernel_h, p.kernel_w * group_in);
         free(weight);
         weight = packed;
-        scratch = allocate(direct_scratch(&p, group_in));
     }
     if (kind == CONV_TILES) {
         weight = pack_tiles(&p, weight);
         bias = pack_tile_tables(&p, bias);
         p.multiplier = NULL;
         p.shift = NULL;
-        scratch = allocate(TILE_SCRATCH(p));
     }
     if (kind == CONV_GEMM4) {
         const int32_t inputs = p.kernel_h * p.kernel_w * group_in;
@@ -475,7 +355,6 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         free(turned);
         free(weight);
         weight = packed;
-        scratch = allocate(COLUMNS_SCRATCH(p, 1) + depth - inputs);
     }
     if (kind == TRANSPOSE) {
         const int32_t filter = weight_size / p.out_c;
@@ -489,12 +368,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             weight = packed;
         }
     } else if (kind == TRANSPOSE_GEMM4 || kind == TRANSPOSE_PAIRS) {
-        const int32_t rows = (p.kernel_h + p.stride_h - 1) / p.stride_h;
-        const int32_t cols = (p.kernel_w + p.stride_w - 1) / p.stride_w;
-        const int32_t depth = rows * cols * p.in_c;
-
         weight = pack_phases(kind, bits, &p, weight, &bias);
-        scratch = allocate(kind == TRANSPOSE_GEMM4 ? 2 * depth : (depth + 3) / 4 * 8);
     } else if (kind == CONV_FOURS || kind == CONV_SIGNED_FOURS || kind == CONV_TWOS ||
                kind == CONV_SIGNED_TWOS || kind == CONV_SIGNED_SPLIT_FOURS) {
         const int32_t depth = p.kernel_h * p.kernel_w * group_in;
@@ -505,16 +379,13 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
             bias = pack_four_tables(p.out_c, p.multiplier, p.shift, bias);
             p.multiplier = NULL;
             p.shift = NULL;
-            scratch = allocate((depth + 3) / 4 * (p.in_c % 4 == 0 ? 16 : 20));
         } else if (kind == CONV_TWOS || kind == CONV_SIGNED_TWOS) {
             packed = kind == CONV_SIGNED_TWOS ? pack_signed_split_twos(weight, p.out_c, depth)
                      : bits == 8              ? pack_split_twos(weight, p.out_c, depth)
                                               : pack_nibble_twos(weight, p.out_c, depth);
-            scratch = allocate((depth + 3) / 4 * (p.in_c % 4 == 0 ? 32 : 36));
         } else {
             packed = bits == 8 ? pack_fours(weight, outputs_of_group, groups, depth)
                                : pack_nibble_fours(weight, outputs_of_group, groups, depth);
-            scratch = allocate(8 * depth + 8 * ((depth + 63) / 64) + group_in + (8 - bits) * 2);
         }
         if (kind == CONV_SIGNED_FOURS) {
             const int32_t row = bits == 8 ? depth : (depth + 1) / 2;
@@ -525,10 +396,6 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         }
         free(weight);
         weight = packed;
-    } else if (is_planes) {
-        scratch = allocate(kind == DEPTHWISE_PAIRS ? PAIRS_SCRATCH(p)
-                           : kind == DEPTHWISE_FEW ? 160 + 4 * (p.out_w + 6) /* as scratch_few in plan/kernels/planes.py */
-                                                    : PLANES_SCRATCH(p));
     } else if (kind == DEPTHWISE_PIXEL4) {
         packed = pack_tap_pairs(weight, p.out_c, p.kernel_h * p.kernel_w);
         free(weight);
@@ -537,7 +404,6 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         weight = pack_depthwise8(weight, p.out_c, p.kernel_h * p.kernel_w);
     } else if (kind == DEPTHWISE16) {
         weight = pack_depthwise16(weight, p.out_c, 9);
-        scratch = allocate(140 + (p.in_c == 8 ? 16 + 432 : p.in_c));
     } else if (kind == DEPTHWISE8) {
         const int32_t taps = p.kernel_h * p.kernel_w;
 
@@ -545,25 +411,20 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
 
         packed = pack_depthwise8(weight, p.out_c, taps);
         weight = bits == 8 ? packed : pack_nibble_vectors(packed, places);
-        scratch = allocate(20 * ((taps + 3) / 4 * 4) + p.in_c + (bits == 8 ? 0 : places));
-    } else if (is_depthwise) {
-        const int32_t pairs = WINDOW_ROWS_PAIRS(p);
-
+    } else if (is_depthwise && !is_planes) {
         packed = pack_depthwise(kind, weight, p.kernel_h * p.kernel_w, p.out_c);
         free(weight);
         weight = bits == 8 ? packed : pack_nibbles(packed, weight_size);
-        scratch = allocate(kind == DEPTHWISE_WINDOW_ROWS
-                               ? 144 * pairs
-                               : 32 * p.kernel_h * p.kernel_w + p.in_c +
-                                     (bits == 8 ? 0 : weight_size));
     }
     if (variant_w4 != NULL) {
         int16_t *const halves = allocate(p.out_c * (int32_t)sizeof *halves);
-        const cortexm_conv_s8w4_t p_w4 = narrow_params(&p, halves);
+        cortexm_conv_s8w4_t p_w4 = narrow_params(&p, halves);
 
+        scratch = scratch_for(&p_w4);
         variant_w4(&p_w4, in, weight, bias, o.data[0], scratch);
         free(halves);
     } else {
+        scratch = scratch_for(&p);
         variant(&p, in, weight, bias, o.data[0], scratch);
     }
     free(in);
@@ -610,19 +471,14 @@ int ring_case(ring_fn variant, ring_fn ref, ring_form_t form)
     shifts = allocate(p.channels);
     for (int32_t i = 0; i < p.channels; ++i) {
         multipliers[i] = multiplier();
-        shifts[i] = (int8_t)shift(16);
-        if (form != RING_FOURS && shifts[i] >= 0) {
-            shifts[i] = (int8_t)(-1 - shifts[i]);
-        }
+        shifts[i] = fitting((int8_t)shift(16));
     }
     p.multiplier = multipliers;
     p.shift = shifts;
     ring = random_codes(p.channels * taps, 8);
     weight = random_codes(p.channels * taps, 8);
     bias = random_bias(p.channels);
-    if (form == RING_PAIRS) {
-        make_narrow(shifts, 31, bias, p.channels);
-    }
+    fit_biases(bias, p.channels);
     o = outputs(p.channels);
     ref(&p, position, ring, weight, bias, after.data[1], o.data[1]);
     packed = form == RING_PAIRS ? pack_tap_pairs(weight, p.channels, taps)
@@ -641,24 +497,6 @@ int ring_case(ring_fn variant, ring_fn ref, ring_form_t form)
     free(multipliers);
     free(shifts);
     return finish(&after) & finish(&o);
-}
-
-/* How far a variant of int16 wants all sums shifted to the right at least. */
-static int32_t least_shift(conv_kind_t kind)
-{
-    switch (kind) {
-    case CONV_TWOS:
-    case DEPTHWISE_WINDOW_ROWS:
-    case DEPTHWISE_PLANES:
-    case TRANSPOSE_PAIRS:
-        return 2;
-    case CONV_GEMM4:
-    case DEPTHWISE8:
-    case TRANSPOSE_GEMM4_WIDE:
-        return 1;
-    default:
-        return -14;
-    }
 }
 
 /* The weights of a transposed convolution of int16 in phases, whose biases are all the same. */
@@ -680,15 +518,13 @@ static int8_t *pack_wide_phases(conv_kind_t kind, const cortexm_conv_s16_t *p, c
     return packed;
 }
 
-/* The weights as a variant of int16 wants them, maybe themselves, and its scratch. */
+/* The weights as a variant of int16 wants them, maybe themselves. */
 static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t *p,
-                        int8_t *weight, int8_t **scratch)
+                        int8_t *weight)
 {
     const int32_t taps = p->kernel_h * p->kernel_w;
     const int32_t depth = taps * p->in_c / p->groups;
     const int32_t outputs = p->out_c / p->groups;
-    const int32_t phase = (p->kernel_h + p->stride_h - 1) / p->stride_h *
-                          ((p->kernel_w + p->stride_w - 1) / p->stride_w) * p->in_c;
     const int32_t places = (p->out_c + 7) / 8 * 8 * taps;
     int32_t count;
     int8_t *packed;
@@ -696,42 +532,30 @@ static int8_t *pack_s16(conv_kind_t kind, int32_t bits, const cortexm_conv_s16_t
 
     switch (kind) {
     case CONV_RAISED:
-        *scratch = allocate(20 * (depth < 128 + outputs ? depth : 128 + outputs) +
-                            2 * p->in_c / p->groups +
-                            (bits == 8                 ? 0
-                             : depth > 128 + outputs ? 128
-                                                     : (depth + 7) / 8 * 8));
         return bits == 8 ? pack_raised(weight, p->out_c * depth)
                          : pack_nibble_lines(weight, p->out_c, depth);
     case CONV_TWOS:
-        *scratch = allocate((depth + 3) / 4 * 32);
         return bits == 8 ? pack_twos(weight, p->out_c, depth)
                          : pack_nibble_twos(weight, p->out_c, depth);
     case CONV_GEMM4:
-        *scratch = allocate(COLUMNS_SCRATCH(*p, 2));
         turned = columns_first(weight, p->out_c, p->kernel_h, p->kernel_w, p->in_c / p->groups, depth);
         packed = bits == 8 ? pack_gemm4_in(8, turned, outputs, p->groups, depth)
                            : pack_nibble_gemm4_in(8, turned, outputs, p->groups, depth);
         free(turned);
         return packed;
     case DEPTHWISE_TAP_FOURS:
-        *scratch = allocate(32 * taps + 2 * p->in_c + (bits == 8 ? 0 : p->out_c * taps));
         packed = pack_depthwise(kind, weight, taps, p->out_c);
         return bits == 8 ? packed : pack_nibbles(packed, p->out_c * taps);
     case DEPTHWISE_WINDOW_ROWS:
-        *scratch = allocate(144 * WINDOW_ROWS_PAIRS(*p));
         packed = pack_depthwise(kind, weight, taps, p->out_c);
         return bits == 8 ? packed : pack_nibbles(packed, p->out_c * taps);
     case DEPTHWISE_PLANES:
-        *scratch = allocate(PLANES_SCRATCH(*p));
         return weight;
     case DEPTHWISE8:
-        *scratch = allocate(20 * ((taps + 3) / 4 * 4) + 2 * p->in_c + (bits == 8 ? 0 : places));
         packed = pack_depthwise8(copy_of(weight, p->out_c * taps), p->out_c, taps);
         return bits == 8 ? packed : pack_nibble_vectors(packed, places);
     case TRANSPOSE_PAIRS:
     case TRANSPOSE_GEMM4_WIDE:
-        *scratch = allocate(kind == TRANSPOSE_PAIRS ? (phase + 3) / 4 * 8 : 4 * phase);
         return pack_wide_phases(kind, p, weight);
     case DEPTHWISE:
     case CONV_FOURS:
@@ -761,7 +585,7 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     int16_t *in;
     int8_t *weight;
     int8_t *packed;
-    int8_t *scratch = NULL;
+    int8_t *scratch;
     void *bias;
     outputs_t o;
 
@@ -805,18 +629,19 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     shifts = allocate(p.out_c);
     for (int32_t i = 0; i < p.out_c; ++i) {
         multipliers[i] = multiplier_s16();
-        shifts[i] = right(shift_s16(wide && one_in(4) ? 31 : 16), least_shift(kind));
+        shifts[i] = fitting(shift_s16(wide && one_in(4) ? 31 : 16));
     }
     p.multiplier = multipliers;
     p.shift = shifts;
     in = random_codes_s16((p.in_h - 1) * p.in_row_stride + p.in_w * p.in_c);
     filter = p.kernel_h * p.kernel_w * (is_depthwise ? 1 : group_in);
     weight = random_codes(p.out_c * filter, bits);
-    sum_bits = wide ? 47 : bits == 4 && kind == CONV_TWOS ? 27 : 31;
+    sum_bits = wide ? 47 : limits()->sum_bits;
     bias = is_depthwise ? random_bias_s16(weight, p.out_c, filter, 1, p.out_c, sum_bits)
                         : random_bias_s16(weight, p.out_c, filter, filter, 1, sum_bits);
     o = outputs(2 * p.out_h * p.out_w * p.out_pixel_stride);
-    packed = pack_s16(kind, bits, &p, weight, &scratch);
+    packed = pack_s16(kind, bits, &p, weight);
+    scratch = scratch_for(&p);
     if (wide) {
         ((conv_wide_s16_fn)variant)(&p, in, packed, bias, o.data[0], scratch);
         ((conv_wide_s16_fn)ref)(&p, in, weight, bias, o.data[1], NULL);
@@ -834,409 +659,4 @@ int any_conv_s16_case(kernel_fn variant, kernel_fn ref, conv_kind_t kind, int wi
     free(multipliers);
     free(shifts);
     return finish(&o);
-}
-
-/* What a case is of. */
-typedef enum {
-    PLAIN,
-    TRANSPOSED,
-    ONE_THREE, /* one input, and windows of so many columns */
-    ONE_FOUR,
-    ONE_FIVE,
-    PLANES_3X3, /* each a group, 3x3 windows a pixel apart */
-    PLANES_ROW, /* windows one column apart, of rows of 16 pixels or more */
-    PLANES_WIDE, /* of rows of eight pixels or more */
-    BESIDE,
-    EIGHTS,
-    CHANNELS,
-    CHANNEL_FOURS,
-    CHANNELS_WIDE, /* side by side, windows of three columns or more */
-    ROWS,
-    ROWS_BESIDE
-} conv_f32_kind_t;
-
-/* As float_eights in plan/kernels/packing_floats.py, float_beside, float_channels, float_fours, or
- * float_filled. */
-static float *packed_floats(const cortexm_conv_f32_t *p, const float *weight, conv_f32_kind_t kind)
-{
-    const int is_beside = kind == BESIDE || kind == ROWS_BESIDE;
-    const int is_one = kind >= ONE_THREE && kind <= ONE_FIVE;
-    const int32_t depth = p->in_c / p->groups * p->kernel_h * p->kernel_w;
-    const int32_t group_out = p->out_c / p->groups;
-    const int are_apart = p->in_strides[1] != 1 || p->out_strides[1] != 1;
-    const int are_channels = p->groups >= 4 && (kind == CHANNELS_WIDE || kind == CHANNEL_FOURS ||
-                                                (kind == CHANNELS && !are_apart));
-    float *const packed = malloc((size_t)((p->out_c + 3 * p->groups + 8) * depth) * sizeof *packed);
-    float *to = packed;
-
-    for (int32_t o = 0; o < p->out_c;) {
-        const int32_t left = group_out - o % group_out;
-        const int is_last = kind == CHANNELS && p->out_c - o < 3; /* of few that are left */
-        const int32_t of_left = left >= 4 ? 4 : is_beside ? left : 1;
-        const int32_t of_filled = left > 4 ? 8 : 4;
-        const int are_four = (are_channels && !is_last) || is_one;
-        const int32_t beside = are_four ? 4 : left >= 8 ? 8 : p->filled ? of_filled : of_left;
-        const int32_t first = are_four && o > p->out_c - 4 ? p->out_c - 4 : o;
-
-        for (int32_t i = 0; i < beside * depth; ++i) {
-            const int32_t at = are_four || i % beside < left ? i % beside : left - 1;
-
-            *to++ = weight[(first + at) * depth + i / beside];
-        }
-        o += are_four || beside < left ? beside : left;
-    }
-    return packed;
-}
-
-/* Walks an image from its last row and column to the first ones, as a phase of a transposed convolution does.
- * Returns where that begins. */
-static int32_t in_reverse(int32_t strides[4], int32_t h, int32_t w)
-{
-    const int32_t last = (h - 1) * strides[2] + (w - 1) * strides[3];
-
-    strides[2] = -strides[2];
-    strides[3] = -strides[3];
-    return last;
-}
-
-/* As are_rows in plan/kernels/float_windows.py. */
-static int are_rows(const cortexm_conv_f32_t *p)
-{
-    const int32_t apart = p->dilation_w;
-    const int32_t beyond = p->out_w - p->pad_left + (p->kernel_w - 1) * apart - p->in_w;
-    const int32_t last = beyond > 0 ? (beyond + apart - 1) / apart : 0;
-
-    return p->out_w >= 16 && p->stride_w == 1 && beyond <= 4 &&
-           (p->pad_left + apart - 1) / apart + last <= p->kernel_w;
-}
-
-/* As are_eights in plan/kernels/float_windows.py. */
-static int are_wide_planes(const cortexm_conv_f32_t *p)
-{
-    for (int32_t done = 0; done < p->out_w; done += 8) {
-        const int32_t end = done < p->out_w - 8 ? done : p->out_w - 8;
-        const int32_t column = (end < 0 ? 0 : end) - p->pad_left;
-        const int32_t beyond = column + 7 + p->kernel_w - p->in_w;
-        const int32_t before = column < 0 ? -column : 0;
-        const int32_t behind = beyond > 0 ? beyond : 0;
-
-        if (before > 7 || behind > 7 || before + behind > p->kernel_w || (p->out_w < 8 && behind == 0)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* As are_slid in plan/kernels/float_windows.py. */
-static int slides(const cortexm_conv_f32_t *p)
-{
-    const int is_turned = p->kernel_w == 1;
-    const int32_t in = is_turned ? p->in_h : p->in_w;
-    const int32_t out = is_turned ? p->out_h : p->out_w;
-    const int32_t kernel = is_turned ? p->kernel_h : p->kernel_w;
-    const int32_t stride = is_turned ? p->stride_h : p->stride_w;
-    const int32_t dilation = is_turned ? p->dilation_h : p->dilation_w;
-    const int32_t before = is_turned ? p->pad_top : p->pad_left;
-    const int32_t beyond = (out - 1) * stride + (kernel - 1) * dilation - before - in + 1;
-    const int32_t cut = (kernel - 3) * dilation;
-    const int32_t across = is_turned ? p->kernel_w : p->kernel_h;
-    int32_t behind = 0;
-
-    if (p->groups < 4 || p->in_c != p->groups || p->out_c != p->groups || kernel < 3 || dilation % stride != 0) {
-        return 0;
-    }
-    for (int32_t phase = 0; phase < dilation / stride && phase < out; ++phase) {
-        const int32_t last = (out - 1 - phase) * stride / dilation;
-        const int32_t first = phase * stride - before;
-        const int32_t inside = (in - 1 - first) / dilation + 1;
-
-        if (first >= in) {
-            return 0;
-        }
-        behind = (last > 3 ? last : 3) + kernel - inside > behind ? (last > 3 ? last : 3) + kernel - inside : behind;
-    }
-    return (before <= 3 * dilation && behind <= 3) ||
-           (before <= cut && beyond <= cut && in >= kernel * dilation && across == 1);
-}
-
-static int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind)
-{
-    const int transposed = kind == TRANSPOSED;
-    const int is_one = kind >= ONE_THREE && kind <= ONE_FIVE;
-    const int are_planes = kind >= PLANES_3X3 && kind <= PLANES_WIDE;
-    const int are_channels = kind == CHANNELS || kind == CHANNEL_FOURS;
-    const int rows = kind == ROWS || kind == ROWS_BESIDE;
-    const int eights = kind >= BESIDE;
-    cortexm_conv_f32_t p;
-    int32_t in_size;
-    int32_t out_size;
-    int32_t in_first = 0;
-    int32_t out_first = 0;
-    float *in;
-    float *weight;
-    float *bias;
-    float *packed;
-    float *(*const some)(int32_t) = kind == PLANES_WIDE ? (one_in(2) ? any_reals : terms) : transposed || kind == PLAIN ? terms : reals;
-    outputs_t o;
-
-    p.batches = between(1, 2);
-    p.groups = eights && one_in(3) ? between(4, 9) : between(1, 3);
-    p.in_c = p.groups * (p.groups > 3 ? between(1, 2) : between(1, 3));
-    p.out_c = p.groups * (p.groups > 3 ? between(1, 2) : between(1, eights ? 20 : 6));
-    p.in_h = between(1, 5);
-    p.in_w = between(1, 12);
-    p.out_h = between(1, 5);
-    p.out_w = between(1, 10);
-    p.kernel_h = between(1, 3);
-    p.kernel_w = between(1, 5);
-    p.stride_h = between(1, 3);
-    p.stride_w = between(1, 3);
-    p.dilation_h = between(1, 2);
-    p.dilation_w = between(1, 3);
-    p.pad_top = between(transposed ? -1 : 0, 2);
-    p.pad_left = between(transposed ? -1 : 0, 3);
-    if (eights && one_in(3)) { /* borders of one column, whole images of them; rows of up to four blocks of six */
-        p.kernel_h = p.kernel_w = 3;
-        p.dilation_w = 1;
-        p.in_w += one_in(2) ? between(0, 12) : 0;
-        p.stride_w = between(1, 2);
-        p.pad_left = between(0, 1);
-        p.out_w = (p.in_w + 2 * p.pad_left) / p.stride_w;
-        p.out_w = p.out_w < 3 ? p.out_w + (p.out_w == 0) : p.out_w - between(0, 2);
-    } else if (eights && p.groups < 4 && one_in(3)) { /* enough products for single pixels */
-        p.kernel_h = p.kernel_w = 1;
-        p.in_c = p.groups * between(1, 70);
-    }
-    if (are_channels) { /* each a group; rows of fewer than four pixels and of more than eight */
-        p.groups = p.in_c = p.out_c = between(1, 12);
-        p.in_w += between(0, 1) * 14;
-        p.out_w += between(0, 1) * 12;
-        if (one_in(4)) { /* windows of one column, that go down images of any width */
-            p.kernel_w = p.stride_w = 1;
-            p.kernel_h = between(1, 5);
-            p.stride_h = between(1, 2);
-            p.pad_left = 0;
-            p.in_w = p.out_w = between(1, 12);
-            p.in_h = between(1, 12);
-            p.out_h = between(1, 12);
-        }
-    }
-    while (kind == CHANNELS_WIDE && !slides(&p)) { /* in rows, or down columns */
-        int32_t *const rows_of[] = {&p.in_h, &p.out_h, &p.kernel_h, &p.stride_h, &p.dilation_h, &p.pad_top};
-        int32_t *const columns_of[] = {&p.in_w, &p.out_w, &p.kernel_w, &p.stride_w, &p.dilation_w, &p.pad_left};
-        const int is_turned = one_in(4);
-        int32_t *const *const along = is_turned ? rows_of : columns_of;
-        int32_t *const *const across = is_turned ? columns_of : rows_of;
-
-        p.groups = p.in_c = p.out_c = between(4, 13) + (one_in(8) ? 24 : 0);
-        *along[0] = between(1, 30);
-        *along[1] = between(1, 30);
-        *along[2] = between(3, 12);
-        *along[3] = between(1, 2);
-        *along[4] = *along[3] * between(1, 2);
-        *along[5] = between(0, 12);
-        *across[2] = is_turned ? 1 : between(1, 4);
-        *across[5] = between(0, 2);
-    }
-    if (rows || ((kind == BESIDE || kind == EIGHTS) && one_in(4))) { /* a row of pixels, as of a linear layer */
-        p.batches = p.groups = p.out_h = p.kernel_h = p.kernel_w = 1;
-        p.pad_top = p.pad_left = 0;
-        p.in_c = between(1, 70);
-        p.out_c = between(1, 30);
-        p.out_w = one_in(2) ? between(1, 10) : between(20, 40);
-        p.in_w = p.out_w * p.stride_w - between(0, 2);
-        p.in_w += 3 * (p.in_w <= 0 || rows);
-    }
-    if (is_one) { /* columns of which the first ones and the last ones may lie outside the image; four rows or more */
-        p.groups = p.in_c = p.dilation_w = 1;
-        p.out_c = between(4, 13);
-        p.kernel_w = 3 + (int32_t)kind - (int32_t)ONE_THREE;
-        p.kernel_h = between(1, 6);
-        p.pad_left = between(0, p.kernel_w / 2);
-        p.pad_top = between(0, 4);
-        p.out_w = between(1, 20);
-        p.out_h = between(4, 11);
-        p.in_w = (p.out_w - 1) * p.stride_w + p.kernel_w - p.kernel_w / 2 - p.pad_left + between(0, 3);
-        p.in_w += p.in_w < 1;
-        p.in_h = between(1, 15);
-    }
-    if (are_planes) {
-        p.groups = p.in_c = p.out_c = between(1, 5);
-    }
-    if (kind == PLANES_3X3 || (are_channels && one_in(2))) { /* no more than a row and a column outside */
-        p.kernel_h = p.kernel_w = 3;
-        p.stride_h = p.stride_w = p.dilation_h = p.dilation_w = 1;
-        p.pad_top = between(0, 1);
-        p.pad_left = between(0, 1);
-        p.in_h += 2;
-        p.in_w += 2 + 14 * (are_planes && one_in(2)) + 4 * are_planes;
-        p.out_h = p.in_h + p.pad_top - 1 - between(0, 1);
-        p.out_w = p.in_w + p.pad_left - 1 - between(0, 1);
-    }
-    while (kind == PLANES_ROW && (p.in_w < 1 || !are_rows(&p))) { /* four columns may lie outside */
-        p.kernel_w = between(1, 11);
-        p.stride_w = 1;
-        p.dilation_w = between(1, 3);
-        p.pad_left = between(0, 4);
-        p.out_h = between(1, 4);
-        p.out_w = between(16, 70);
-        p.in_w = p.out_w - p.pad_left + (p.kernel_w - 1) * p.dilation_w - between(-2, 4);
-    }
-    if (kind == PLANES_ROW && one_in(3)) { /* windows of one column, of planes without gaps */
-        const int32_t whole = between(1, 12); /* rows of pixels that have all of them */
-
-        p.kernel_w = p.stride_h = p.stride_w = 1;
-        p.kernel_h = between(1, 6);
-        p.pad_left = 0;
-        p.pad_top = between(0, (p.kernel_h - 1) * p.dilation_h);
-        p.out_w = (16 + whole - 1) / whole + between(0, 20);
-        p.in_w = p.out_w;
-        p.in_h = whole + (p.kernel_h - 1) * p.dilation_h;
-        p.out_h = p.pad_top + whole + between(0, 4);
-    }
-    if (kind == PLANES_WIDE) { /* seven may */
-        p.stride_w = p.dilation_w = 1;
-        do {
-            p.kernel_h = between(1, 4);
-            p.kernel_w = between(1, 17);
-            p.pad_left = between(0, 7);
-            p.out_h = between(1, 8);
-            p.in_h = between(1, 10);
-            p.out_w = one_in(3) ? between(8, 70) : between(5, 24);
-            p.in_w = p.out_w - 1 + p.kernel_w - p.pad_left - between(-3, 7);
-        } while (p.in_w < 1 || !are_wide_planes(&p));
-    }
-    p.bias_stride = between(0, 1);
-    p.filled = kind == EIGHTS && one_in(2);
-    in_size = image(p.in_strides, p.batches, p.in_c, p.in_h, p.in_w);
-    out_size = image(p.out_strides, p.batches, p.out_c, p.out_h, p.out_w);
-    if (kind == CHANNELS_WIDE) { /* with gaps between pixels and rows or none */
-        p.in_strides[1] = p.out_strides[1] = 1;
-        p.in_strides[3] = p.out_strides[3] = p.in_c + between(0, 3);
-        p.out_strides[3] += one_in(2) ? 1 : 0;
-        p.in_strides[2] = p.in_w * p.in_strides[3] + between(0, 2);
-        p.in_strides[0] = p.in_h * p.in_strides[2];
-        in_size = p.batches * p.in_strides[0];
-        p.out_strides[2] = p.out_w * p.out_strides[3];
-        p.out_strides[0] = p.out_h * p.out_strides[2];
-        out_size = p.batches * p.out_strides[0];
-    } else if (are_planes) { /* rows and planes with a gap between them or none */
-        p.in_strides[3] = p.out_strides[3] = 1;
-        p.in_strides[2] = p.in_w + (kind == PLANES_ROW && p.out_w < 16 ? 0 : between(0, 2));
-        p.in_strides[1] = p.in_h * p.in_strides[2] + between(0, 2);
-        p.in_strides[0] = p.in_c * p.in_strides[1];
-        in_size = p.batches * p.in_strides[0];
-        p.out_strides[2] = p.out_w;
-        p.out_strides[1] = p.out_h * p.out_w;
-        p.out_strides[0] = p.out_c * p.out_strides[1];
-        out_size = p.batches * p.out_strides[0];
-    } else if (is_one) { /* rows with a gap between them or none */
-        p.in_strides[3] = 1;
-        p.in_strides[2] = p.in_w + between(0, 2);
-        p.in_strides[0] = p.in_h * p.in_strides[2];
-        in_size = p.batches * p.in_strides[0];
-    } else if (rows) { /* the terms of a pixel lie side by side */
-        p.in_strides[1] = 1;
-        p.in_strides[3] = p.in_c;
-        if (kind == ROWS_BESIDE) { /* and so do its outputs */
-            p.out_strides[1] = 1;
-            p.out_strides[3] = p.out_c;
-        }
-    } else if (!transposed && one_in(4)) {
-        const int32_t apart = between(1, 3);
-
-        for (int d = 0; d < 4; ++d) {
-            p.out_strides[d] *= apart;
-        }
-        out_size *= apart;
-        in_first = in_reverse(p.in_strides, p.in_h, p.in_w);
-        out_first = in_reverse(p.out_strides, p.out_h, p.out_w);
-    }
-    in = some(in_size);
-    weight = some(p.in_c * p.out_c / p.groups * p.kernel_h * p.kernel_w);
-    bias = some(p.bias_stride * (p.out_c - 1) + 1);
-    o = float_outputs(out_size);
-    packed = eights || is_one ? packed_floats(&p, weight, kind) : NULL;
-    variant(&p, in + in_first, packed != NULL ? packed : weight, bias, (float *)o.data[0] + out_first);
-    ref(&p, in + in_first, weight, bias, (float *)o.data[1] + out_first);
-    free(in);
-    free(weight);
-    free(packed);
-    free(bias);
-    return finish_floats(&o, EXACT);
-}
-
-int conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLAIN);
-}
-
-int transpose_conv2d_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, TRANSPOSED);
-}
-
-int conv2d_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, BESIDE);
-}
-
-int conv2d_eights_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, EIGHTS);
-}
-
-int conv2d_channels_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS);
-}
-
-int conv2d_channel_fours_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNEL_FOURS);
-}
-
-int conv2d_channels_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, CHANNELS_WIDE);
-}
-
-int conv2d_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, ROWS);
-}
-
-int conv2d_row_beside_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, ROWS_BESIDE);
-}
-
-int conv2d_one_three_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, ONE_THREE);
-}
-
-int conv2d_one_four_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, ONE_FOUR);
-}
-
-int conv2d_one_five_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, ONE_FIVE);
-}
-
-int conv2d_planes_3x3_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_3X3);
-}
-
-int conv2d_planes_row_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_ROW);
-}
-
-int conv2d_planes_wide_f32_case(conv_f32_fn variant, conv_f32_fn ref)
-{
-    return any_conv_f32_case(variant, ref, PLANES_WIDE);
 }

@@ -203,6 +203,7 @@ int lookup_case(kernel_fn variant, kernel_fn ref, element_t to, int in_turns)
     in = any_bytes(p.count);
     table = any_bytes(256 * p.channels * size_of(to));
     o = outputs(p.count * size_of(to));
+    check_inside(&p);
     for (int i = 0; i < 2; ++i) {
         ((call4_t)both[i])(&p, in, table, o.data[i]);
     }

@@ -2,7 +2,7 @@
 # The sources of the fuzz driver, here and for boards: the cases of each family, and what they share. And
 # the library of the references.
 set(families
-    conv linear recurrent pool activation norm arithmetic compare convert move index reduce resample
+    conv float_conv linear recurrent pool activation norm arithmetic compare convert move index reduce resample
     spectrum)
 list(TRANSFORM families APPEND _cases OUTPUT_VARIABLE fuzz_sources)
 list(APPEND fuzz_sources boxes floats fuzz harness pack)
@@ -10,6 +10,7 @@ list(TRANSFORM fuzz_sources PREPEND "${CMAKE_CURRENT_LIST_DIR}/")
 list(TRANSFORM fuzz_sources APPEND .c)
 
 set(generated "${CMAKE_CURRENT_BINARY_DIR}/generated")
+list(APPEND fuzz_sources "${generated}/contracts.c")
 set(scripts "${CMAKE_CURRENT_LIST_DIR}/../../scripts")
 set(kernels "${CMAKE_CURRENT_LIST_DIR}/../../kernels")
 find_package(Python3 REQUIRED COMPONENTS Interpreter)

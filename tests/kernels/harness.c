@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "harness.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,117 @@ int32_t extent(int32_t random, int32_t limit)
 {
     asked = 1;
     return sweep < 0 ? random : 1 + sweep % limit;
+}
+
+/* --- the kernel under test ------------------------------------------------------------------- */
+
+static const contract_t *contract;
+static int is_outside;   /* a case was, which is a mistake */
+static uint64_t refused; /* its conditions that parameters one step away from a case's did not meet */
+
+void begin_kernel(const contract_t *of)
+{
+    refused = of == contract ? refused : 0;
+    is_outside = of == contract && is_outside;
+    contract = of;
+}
+
+const limits_t *limits(void)
+{
+    return &contract->limits;
+}
+
+int8_t fitting(int8_t shift)
+{
+    const int32_t most = limits()->greatest_shift;
+    const int32_t near = shift <= most ? shift : most - (shift - most) % 16;
+
+    return (int8_t)(near < limits()->least_shift ? limits()->least_shift : near);
+}
+
+void fit_biases(int32_t *bias, int32_t count)
+{
+    for (int32_t i = 0; i < count; ++i) {
+        if (limits()->sum_bits < 31) {
+            bias[i] /= 4;
+        }
+        if (limits()->bias_bits < 31) {
+            bias[i] %= INT32_C(1) << limits()->bias_bits;
+        }
+    }
+}
+
+void fit_weights(int8_t *weight, int32_t count, int8_t *in, int32_t inputs)
+{
+    const int is_extreme = limits()->least_weight == -127 && one_in(4);
+
+    for (int32_t i = 0; i < count; ++i) {
+        weight[i] = is_extreme ? (int8_t)(one_in(4) ? 127 : -127)
+                    : weight[i] < limits()->least_weight ? (int8_t)limits()->least_weight : weight[i];
+    }
+    for (int32_t i = 0; is_extreme && i < inputs; ++i) {
+        in[i] = (int8_t)(one_in(8) ? 127 : -128);
+    }
+}
+
+int is_inside(const void *params)
+{
+    return contract->unmet == NULL || contract->unmet(params) == 0;
+}
+
+/* Goes one step from each of the fields that conditions are about, up and down. */
+static void look_around(const void *params)
+{
+    unsigned char *const block = (unsigned char *)(uintptr_t)params;
+
+    for (int32_t i = 0; i < contract->place_count; ++i) {
+        const size_t size = contract->places[i][1];
+        unsigned char *const at = block + contract->places[i][0];
+        uint64_t was = 0;
+
+        memcpy(&was, at, size); /* of little-endian machines */
+        for (int step = -1; step <= 1; step += 2) {
+            const uint64_t next = was + (uint64_t)(int64_t)step;
+            memcpy(at, &next, size);
+            refused |= contract->unmet(params);
+            memcpy(at, &was, size);
+        }
+    }
+}
+
+int has_looked_around(void)
+{
+    int is_whole = !is_outside;
+
+    for (int32_t i = 0; i < contract->near_count; ++i) {
+        if ((refused >> i & 1) == 0) {
+            printf("%s: no case is at the bound of %s\n", contract->name, contract->conditions[i]);
+            is_whole = 0;
+        }
+    }
+    return is_whole;
+}
+
+void check_inside(const void *params)
+{
+    if (is_inside(params)) {
+        look_around(params);
+    } else if (!is_outside) {
+        for (int32_t i = 0; i < contract->count; ++i) {
+            if (contract->unmet(params) >> i & 1) {
+                printf("%s: a case is outside of %s\n", contract->name, contract->conditions[i]);
+            }
+        }
+        is_outside = 1;
+    }
+}
+
+void *scratch_for(const void *params)
+{
+    const int64_t size = contract->scratch == NULL ? 0 : contract->scratch(params);
+
+    check_inside(params);
+    return size == 0 ? NULL : allocate((int32_t)size);
 }
 
 /* --- buffers -------------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     int8_t *in;
     int8_t *weight;
     int8_t *packed;
-    int8_t *scratch = NULL;
+    int8_t *scratch;
     int32_t *bias;
     outputs_t o;
 
@@ -35,10 +35,7 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     shifts = allocate(p.out_features);
     for (int32_t i = 0; i < p.out_features; ++i) {
         multipliers[i] = bits == 8 ? multiplier() : multiplier() & ~0xffff;
-        shifts[i] = (int8_t)shift(16);
-        if (kind != LINEAR_FOURS && shifts[i] >= 0) {
-            shifts[i] = (int8_t)(-1 - shifts[i]);
-        }
+        shifts[i] = fitting((int8_t)shift(16));
     }
     p.multiplier = multipliers;
     p.shift = shifts;
@@ -48,17 +45,8 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     in = random_codes(p.rows * p.in_features, 8);
     weight = random_codes(p.out_features * p.in_features, bits);
     bias = random_bias(p.out_features);
-    if (is_signed) {
-        const int is_extreme = one_in(4); /* the largest sums of two products */
-
-        for (int32_t i = 0; i < p.out_features * p.in_features; ++i) {
-            weight[i] = is_extreme ? (int8_t)(one_in(4) ? 127 : -127)
-                        : weight[i] < -127 ? -127 : weight[i];
-        }
-        for (int32_t i = 0; is_extreme && i < p.rows * p.in_features; ++i) {
-            in[i] = (int8_t)(one_in(8) ? 127 : -128);
-        }
-    }
+    fit_weights(weight, p.out_features * p.in_features, in, p.rows * p.in_features);
+    fit_biases(bias, p.out_features);
     packed = is_few                              ? NULL
              : is_signed                         ? pack_signed_split_fours(weight, p.out_features, p.in_features)
              : is_pairs && bits == 8             ? pack_pairs(weight, p.out_features, p.in_features)
@@ -67,23 +55,6 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
              : kind == LINEAR_GEMM8 ? pack_nibble_gemm_of(8, 16, weight, p.out_features, 1, p.in_features)
              : bits == 4            ? pack_nibble_fours(weight, p.out_features, 1, p.in_features)
                                     : pack_fours(weight, p.out_features, 1, p.in_features);
-    if (is_pairs || is_signed || is_few) {
-        make_narrow(NULL, 31, bias, p.out_features);
-    }
-    if (is_pairs) {
-        scratch = allocate((p.in_features + 3) / 4 * 8);
-    } else if (is_signed) {
-        scratch = allocate(p.in_features > 8 ? (p.in_features + 3) / 4 * 8 : 16);
-    } else if (kind == LINEAR_FOURS) {
-        int32_t chunk = p.in_features;
-
-        while (chunk > 512) {
-            chunk = (chunk + 7) / 8 * 4;
-        }
-        scratch = allocate(4 * chunk + 16 * (chunk < p.in_features || p.out_features < 16
-                                                 ? p.out_features / 4
-                                                 : 4));
-    }
     o = outputs(p.rows * p.out_features);
     ref(&p, in, weight, bias, o.data[1], NULL);
     if (is_signed) {
@@ -93,24 +64,18 @@ static int any_linear_case(linear_fn variant, linear_w4_fn variant_w4, linear_fn
     }
     if (variant_w4 != NULL) {
         int16_t *const halves = allocate(p.out_features * (int32_t)sizeof *halves);
-        const cortexm_linear_s8w4_t p_w4 = {
-            .multiplier = halves,
-            .shift = p.shift,
-            .rows = p.rows,
-            .in_features = p.in_features,
-            .out_features = p.out_features,
-            .weight_zero_point = p.weight_zero_point,
-            .out_zero_point = p.out_zero_point,
-            .act_min = p.act_min,
-            .act_max = p.act_max,
-        };
+        cortexm_linear_s8w4_t p_w4; /* the same but for what a pointer is of */
 
+        memcpy(&p_w4, &p, sizeof p_w4);
+        p_w4.multiplier = halves;
         for (int32_t i = 0; i < p.out_features; ++i) {
             halves[i] = (int16_t)(multipliers[i] >> 16);
         }
+        scratch = scratch_for(&p_w4);
         variant_w4(&p_w4, in, packed, bias, o.data[0], scratch);
         free(halves);
     } else {
+        scratch = scratch_for(&p);
         variant(&p, in, is_few ? weight : packed, bias, o.data[0], scratch);
     }
     free(in);
@@ -175,7 +140,7 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     int32_t sizes[3];
     int8_t *lhs;
     int8_t *rhs;
-    void *scratch = NULL;
+    void *scratch;
     outputs_t o;
 
     RANDOM_PRODUCT(p, sizes);
@@ -187,14 +152,10 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
     lhs = random_bytes(sizes[0]);
     rhs = random_bytes(sizes[1]);
     o = outputs(sizes[2]);
-    if (kind == BATCH_MATMUL_ROW_SUMS) {
-        const int in_blocks = p.shift < 0 && p.rows > 1 && (p.cols <= 3 || p.inner > 16);
-
-        scratch = allocate((in_blocks ? (p.rows + 1) / 2 * 8 : 0) + (p.rhs_strides[3] != 1 ? p.cols * p.inner : 0));
-    } else if (kind == BATCH_MATMUL_WIDENED) {
-        scratch = allocate((p.inner + 3) / 4 * 32);
+    if (kind == BATCH_MATMUL_WIDENED) {
         p.shift = (int8_t)(p.shift < 0 ? p.shift : -1 - p.shift);
     }
+    scratch = scratch_for(&p);
     variant(&p, lhs, rhs, o.data[0], scratch);
     ref(&p, lhs, rhs, o.data[1], NULL);
     free(lhs);
@@ -225,14 +186,13 @@ static int8_t *pack_linear_s16(linear_kind_t kind, int32_t bits, int8_t *weight,
 int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int wide,
                         int32_t bits)
 {
-    const int32_t least = kind == LINEAR_PAIRS ? 2 : kind == LINEAR_GEMM4 ? 1 : -14;
     cortexm_linear_s16_t p;
     int16_t *multipliers;
     int8_t *shifts;
     int16_t *in;
     int8_t *weight;
     int8_t *packed;
-    int8_t *scratch = NULL;
+    int8_t *scratch;
     void *bias;
     outputs_t o;
 
@@ -244,19 +204,17 @@ int any_linear_s16_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, in
     shifts = allocate(p.out_features);
     for (int32_t i = 0; i < p.out_features; ++i) {
         multipliers[i] = multiplier_s16();
-        shifts[i] = right(shift_s16(wide && one_in(4) ? 31 : 16), least);
+        shifts[i] = fitting(shift_s16(wide && one_in(4) ? 31 : 16));
     }
     p.multiplier = multipliers;
     p.shift = shifts;
     in = random_codes_s16(p.rows * p.in_features);
     weight = random_codes(p.out_features * p.in_features, bits);
     bias = random_bias_s16(weight, p.out_features, p.in_features, p.in_features, 1,
-                           wide ? 47 : bits == 4 && kind == LINEAR_PAIRS ? 27 : 31);
+                           wide ? 47 : limits()->sum_bits);
     o = outputs(2 * p.rows * p.out_features);
     packed = pack_linear_s16(kind, bits, weight, p.out_features, p.in_features);
-    if (kind == LINEAR_PAIRS && p.in_features % 4 != 0) {
-        scratch = allocate((p.in_features + 3) / 4 * 8);
-    }
+    scratch = scratch_for(&p);
     if (wide) {
         ((linear_wide_s16_fn)variant)(&p, in, packed, bias, o.data[0], scratch);
         ((linear_wide_s16_fn)ref)(&p, in, weight, bias, o.data[1], NULL);
@@ -282,7 +240,7 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     int32_t sizes[3];
     int16_t *lhs;
     int16_t *rhs;
-    void *scratch = NULL;
+    void *scratch;
     outputs_t o;
 
     RANDOM_PRODUCT(p, sizes);
@@ -291,9 +249,7 @@ int batch_matmul_s16_case(batch_matmul_s16_fn variant, batch_matmul_s16_fn ref)
     lhs = random_codes_s16(sizes[0]);
     rhs = random_codes_s16(sizes[1]);
     o = outputs(2 * sizes[2]);
-    if (p.rhs_strides[3] != 1) {
-        scratch = allocate(4 * p.inner);
-    }
+    scratch = scratch_for(&p);
     variant(&p, lhs, rhs, o.data[0], scratch);
     ref(&p, lhs, rhs, o.data[1], NULL);
     free(lhs);
@@ -332,6 +288,7 @@ static int any_matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref, int vec
     b = some(p.batches * p.cols * p.inner);
     bias = some(p.rows * p.cols);
     o = float_outputs(p.batches * p.rows * p.cols);
+    check_inside(&p);
     variant(&p, a, b, bias, o.data[0]);
     ref(&p, a, b, bias, o.data[1]);
     free(a);

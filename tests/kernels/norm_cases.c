@@ -119,6 +119,7 @@ static cortexm_group_norm_t random_norm(int32_t *count, int32_t *factors, int is
             factor[i] = (int32_t)random32() >> between(0, 16);                                     \
             offset[i] = (int32_t)random32() >> between(2, 16);                                     \
         }                                                                                          \
+        check_inside(&p);                                                                          \
         variant(&p, in, factor, offset, (type *)(void *)o.data[0]);                                \
         ref(&p, in, factor, offset, (type *)(void *)o.data[1]);                                    \
         free(in);                                                                                  \

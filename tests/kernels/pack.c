@@ -611,19 +611,6 @@ int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int
     return packed;
 }
 
-void make_narrow(int8_t *shifts, int32_t longest, int32_t *bias, int32_t channels)
-{
-    for (int32_t i = 0; i < channels; ++i) {
-        if (shifts != NULL && shifts[i] >= 0) {
-            shifts[i] = (int8_t)(-1 - shifts[i]);
-        }
-        if (shifts != NULL && shifts[i] < -longest) {
-            shifts[i] = (int8_t)-longest;
-        }
-        bias[i] /= 4;
-    }
-}
-
 int8_t right(int8_t shift, int32_t least)
 {
     return (int8_t)(shift <= -least ? shift : -least - (shift + least) % 16);

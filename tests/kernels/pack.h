@@ -72,10 +72,6 @@ int8_t *pack_phases(conv_kind_t kind, int32_t bits, const cortexm_conv_s8_t *p, 
 /* As tap_fours and window_rows. */
 int8_t *pack_depthwise(conv_kind_t kind, const int8_t *weight, int32_t taps, int32_t channels);
 
-/* As the cases `shifts_right`, with shifts of at most `longest`, and `narrow_sums` of
- * plan/kernels/conditions/products.py. */
-void make_narrow(int8_t *shifts, int32_t longest, int32_t *bias, int32_t channels);
-
 /* A shift that is at least so far to the right, as `shifts_right` and `shifts_right_2`. */
 int8_t right(int8_t shift, int32_t least);
 

@@ -29,8 +29,8 @@
         (p).in_y0 = (int16_t)-between(0, ((p).kernel_h - 1) * (p).dilation_h);                     \
         (p).in_x0 = (int16_t)-between(0, ((p).kernel_w - 1) * (p).dilation_w);                     \
         if (one_in(8)) { /* a window of up to 255 pixels of the image */                           \
-            (p).kernel_h = (uint16_t)between(1, 15);                                               \
-            (p).kernel_w = (uint16_t)between(1, 17);                                               \
+            (p).kernel_h = (uint16_t)(one_in(2) ? 15 : between(1, 15));                            \
+            (p).kernel_w = (uint16_t)(one_in(2) ? 17 : between(1, 17));                            \
             (p).dilation_h = (p).dilation_w = 1;                                                   \
             (p).out_h = (p).out_w = 1;                                                             \
             (p).in_h = (p).kernel_h;                                                               \
@@ -63,14 +63,15 @@ int any_pool_s8_case(pool_fn variant, pool_fn ref, int32_t least, int32_t most)
         memset(in, one_in(2) ? INT8_MIN : INT8_MAX, (size_t)((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels));
     }
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
+    check_inside(&p);
     variant(&p, in, o.data[0], NULL);
     ref(&p, in, o.data[1], NULL);
     free(in);
     return finish(&o);
 }
 
-/* Windows inside the image, of fewer channels than `limit`; `size` bytes of scratch for each code of a row. */
-int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t size)
+/* Windows inside the image, of fewer channels than `limit`. */
+int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit)
 {
     cortexm_pool_s8_t p;
     int8_t *in;
@@ -80,6 +81,7 @@ int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t s
     RANDOM_POOL(p, 1, limit - 1);
     p.dilation_h = p.dilation_w = 1;
     p.kernel_w = p.kernel_w < p.stride_w ? p.stride_w : p.kernel_w;
+    p.kernel_w = (uint16_t)(p.kernel_w + (p.kernel_h * p.kernel_w == 1));
     p.in_y0 = (int16_t)between(0, 2);
     p.in_x0 = (int16_t)between(0, 2);
     p.in_h = (uint16_t)(p.in_y0 + (p.out_h - 1) * p.stride_h + p.kernel_h + between(0, 2));
@@ -90,7 +92,7 @@ int any_pool_rows_s8_case(pool_fn variant, pool_fn ref, int32_t limit, int32_t s
     if (one_in(8)) { /* the largest sums */
         memset(in, one_in(2) ? INT8_MIN : INT8_MAX, (size_t)((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels));
     }
-    scratch = random_bytes(size * ((p.out_w - 1) * p.stride_w + p.kernel_w) * p.channels);
+    scratch = scratch_for(&p);
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     variant(&p, in, o.data[0], scratch);
     ref(&p, in, o.data[1], NULL);
@@ -129,6 +131,7 @@ int any_pool_pixel_s8_case(pool_fn variant, pool_fn ref, int32_t least)
         memset(in, one_in(2) ? INT8_MIN : INT8_MAX, (size_t)size);
     }
     o = outputs(p.out_pixel_stride);
+    check_inside(&p);
     variant(&p, in, o.data[0], NULL);
     ref(&p, in, o.data[1], NULL);
     free(in);
@@ -145,6 +148,7 @@ int any_pool_s16_case(pool_s16_fn variant, pool_s16_fn ref, int32_t least, int32
     clamp_range_s16(&p.act_min, &p.act_max);
     in = random_codes_s16((p.in_h - 1) * p.in_row_stride + p.in_w * p.channels);
     o = outputs(2 * p.out_h * p.out_w * p.out_pixel_stride);
+    check_inside(&p);
     variant(&p, in, o.data[0], NULL);
     ref(&p, in, o.data[1], NULL);
     free(in);
@@ -183,6 +187,7 @@ int pool_f32_case(pool_f32_fn variant, pool_f32_fn ref)
         in[between(0, in_size - 1)] = NAN;
     }
     o = float_outputs(out_size);
+    check_inside(&p);
     variant(&p, in, o.data[0]);
     ref(&p, in, o.data[1]);
     free(in);

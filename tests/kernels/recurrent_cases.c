@@ -116,7 +116,7 @@ static layer_t layer(linear_kind_t kind, int32_t bytes, int32_t bits, recurrent_
     }
     l.x = bytes == 1 ? (void *)random_bytes(p->steps * p->batches * p->inputs)
                      : (void *)random_codes_s16(p->steps * p->batches * p->inputs);
-    l.scratch = allocate(4 * (sums + p->hidden) + 2 * (2 * depth[0] + 64));
+    l.scratch = scratch_for(p);
     return l;
 }
 

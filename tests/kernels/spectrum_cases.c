@@ -112,7 +112,7 @@ int any_log_mel_case(kernel_fn variant, kernel_fn ref, element_t to)
     p.offsets = offsets;
     o = outputs(p.signals * p.frames * p.bands * code_bits / 8);
     for (int i = 0; i < 2; ++i) {
-        scratch = allocate(i == 0 ? 4 * (p.points + 2) : 8 * p.points);
+        scratch = i == 0 ? scratch_for(&p) : allocate(8 * p.points);
         if (to == S8) {
             ((log_mel_s8_fn)both[i])(&p, in, o.data[i], scratch);
         } else {

@@ -54,6 +54,7 @@ def build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("kernels")
     for command in (
         ["cmake", "-G", "Ninja", "-S", str(HERE / "device"), "-B", str(folder), "-DFUZZ_CASES=100",
+         "-DCMAKE_BUILD_TYPE=MinSizeRel",  # as images have it, which then share the kernels
          f"-DPython3_EXECUTABLE={sys.executable}",
          f"-DTAKEN={';'.join(short_macros())}", f"-DWARNINGS={';'.join(GCC)}",
          f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}",

@@ -8,11 +8,13 @@
  *
  * before each call of the compiler (`compile_once` in conftest.py). FOLDER has the objects; it is new
  * in each run. Files are shared that are in CHECKOUT or made of its templates (`stamps`) and include
- * only what is there, if the compiler says nothing about them. All others are compiled as ever.
+ * only what is there, if the compiler says nothing about them. All others are compiled as ever. What was
+ * compiled with more warnings, or with macros of an application, serves who asks for fewer.
  *
  * Started for every file, some thousand times in a run: hence C.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -109,6 +111,19 @@ static int is_of_a_template(const char *path)
     return before >= 7 && memcmp(slash - 7, "/stamps", 7) == 0;
 }
 
+/* Whether a word of the command does not change the object if the compiler says nothing: a warning, or a
+ * macro that an application defines and kernels undefine, as test_kernels_emulated.py has it. */
+static int is_only_checked(const char *word)
+{
+    static const char application[] = "=application";
+    const size_t length = strlen(word), end = sizeof application - 1;
+
+    if (strncmp(word, "-D", 2) == 0) {
+        return length > end && strcmp(word + length - end, application) == 0;
+    }
+    return strncmp(word, "-W", 2) == 0 && strchr(word, ',') == NULL;
+}
+
 /* The three files of an object, beside `base`: the second has the names of `from` as those of `to`. */
 static const char *const suffixes[] = {"", ".d", ".su"};
 
@@ -145,9 +160,11 @@ int main(int argc, char **argv)
 {
     const char *const folder = argv[1], *const checkout = argv[2], *paths[PATHS] = {NULL};
     char **const command = argv + 3, process[32];
-    uint64_t key[2] = {14695981039346656037u, 0x9e3779b97f4a7c15u};
+    /* Two words of all, and two of those that change the object. */
+    uint64_t key[4] = {14695981039346656037u, 0x9e3779b97f4a7c15u};
     int is_shared = 1, status;
 
+    memcpy(key + 2, key, 2 * sizeof *key);
     if (argc < 4) {
         fprintf(stderr, "usage: compile_once FOLDER CHECKOUT COMPILER...\n");
         return 1;
@@ -163,7 +180,7 @@ int main(int argc, char **argv)
             paths[kind] = i + 1 < argc ? argv[++i] : "";
             continue;
         }
-        for (int lane = 0; lane < 2; ++lane) {
+        for (int lane = 0; lane < (is_only_checked(word) ? 2 : 4); ++lane) {
             key[lane] = hash(key[lane], word, strlen(word));
         }
         if (strcmp(word, "-isystem") == 0) {
@@ -182,12 +199,14 @@ int main(int argc, char **argv)
     }
     const text_t source = read_text(paths[SOURCE]);
     const char *name = strrchr(paths[SOURCE], '/') + 1;
-    for (int lane = 0; lane < 2; ++lane) {
+    for (int lane = 0; lane < 4; ++lane) {
         key[lane] = hash(hash(key[lane], name, strlen(name)), source.data, source.size);
     }
-    char *base, *stem = strdup(paths[OUTPUT]);
+    char *base, *plain, *stem = strdup(paths[OUTPUT]);
     if (asprintf(&base, "%s/%016llx%016llx", folder, (unsigned long long)key[0],
-                 (unsigned long long)key[1]) < 0) {
+                 (unsigned long long)key[1]) < 0 ||
+        asprintf(&plain, "%s/%016llx%016llx", folder, (unsigned long long)key[2],
+                 (unsigned long long)key[3]) < 0) {
         fail(folder);
     }
     if (strrchr(stem, '.') != NULL) {
@@ -227,6 +246,10 @@ int main(int argc, char **argv)
                 text = replaced(text, paths[TARGET], "<target>");
             }
             write_text(part, text);
+            if (strcmp(plain, base) != 0 && link(part, joined(plain, suffixes[i], "")) != 0 &&
+                errno != EEXIST) {
+                fail(part);
+            }
             if (rename(part, joined(base, suffixes[i], "")) != 0) {
                 fail(part);
             }

@@ -11,7 +11,6 @@ import ctypes
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -52,18 +51,15 @@ _C_TYPES: dict[str, Any] = {
 
 
 def build_library(folder: Path) -> Path:
-    """Compiles every scalar kernel and every reference into one shared library; returns its path."""
+    """Compiles every scalar kernel into one shared library; returns its path."""
     files = sources_of(_KERNELS, folder / "stamps")
     sources = [files[k.symbol] for k in kernels() if k.isa is Isa.SCALAR]
-    sources += sorted(_KERNELS.glob("ref/*.c"))
-    script = _KERNELS.parent / "scripts" / "kernel_files.py"
-    _run([sys.executable, str(script), "--driver", str(folder)], folder)
     parts = [sources[start::8] for start in range(8)]
 
     def compile_part(number: int) -> list[Path]:
         place = folder / str(number)
         place.mkdir(parents=True)
-        includes = [f"-I{_KERNELS / name}" for name in ("include", "src", "ref")] + [f"-I{folder}"]
+        includes = [f"-I{_KERNELS / name}" for name in ("include", "src")]
         _run(["cc", *_FLAGS, *_WARNINGS, *includes, "-c", *map(str, parts[number])], place)
         return sorted(place.glob("*.o"))
 

@@ -15,7 +15,7 @@ def compiled(
     (build / "stamps").mkdir(parents=True, exist_ok=True)
     source, output = build / "stamps" / "sum.c", build / "sum.o"
     source.write_text('#include "sum.inc"\n')
-    command = ["cc", f"-I{root / 'include'}", "-Wall", *options]
+    command = ["cc", f"-I{root / 'include'}", *options]
     command += ["-MD", "-MT", str(output), "-MF", f"{output}.d", "-o", str(output)]
     built = os.environ["CMAKE_C_COMPILER_LAUNCHER"].split(";")[0]
     launcher = [built, str(through), str(root)]
@@ -44,11 +44,24 @@ def test_objects_are_shared(tmp_path: Path) -> None:
     assert compiled(root, tmp_path / "c", f"-I{tmp_path}", through=objects)[0] != plain[0]
 
 
+def test_who_asks_for_fewer_warnings_shares_too(tmp_path: Path) -> None:
+    root, objects = tmp_path / "checkout", tmp_path / "objects"
+    (root / "include").mkdir(parents=True)
+    objects.mkdir()
+    header = root / "include" / "sum.inc"
+    header.write_text("int sum(int a, int b) { return a + b; }\n")
+    first = compiled(root, tmp_path / "a", "-Wall", "-DX=application", through=objects)
+    header.write_text("int difference(int a, int b) { return a - b; }\n")
+    assert compiled(root, tmp_path / "a", through=objects) == first
+    for more in (["-Wall"], ["-DX=application"], ["-Wl,-x"], ["-DX=other"]):
+        assert compiled(root, tmp_path / "a", *more, through=objects)[0] != first[0]
+
+
 def test_what_the_compiler_says_is_said_each_time(tmp_path: Path) -> None:
     root, objects = tmp_path / "checkout", tmp_path / "objects"
     (root / "include").mkdir(parents=True)
     objects.mkdir()
     (root / "include" / "sum.inc").write_text("int sum(int a) { int unused; return a; }\n")
     for build in ("a", "b"):
-        assert "unused" in compiled(root, tmp_path / build, through=objects)[2]
+        assert "unused" in compiled(root, tmp_path / build, "-Wall", through=objects)[2]
     assert not list(objects.iterdir())

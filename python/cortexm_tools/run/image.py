@@ -125,6 +125,7 @@ def build_image(
         "CMAKE_C_COMPILER_WORKS": "ON",
         "CMAKE_C_ABI_COMPILED": "ON",
         "RUNNER_SANITIZE": "ON" if sanitize else "OFF",
+        "CORTEXM_KERNEL_OPTIMIZE": "-O1" if sanitize else "",
         "RUNNER_TOGETHER": "ON" if together else "OFF",
         "CORTEXM_KERNELS": ";".join(_kernels(model_dir, names)),
         "CMSIS_NN_ROOT": _cmsis_nn(model_dir, names),

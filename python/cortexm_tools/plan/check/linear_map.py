@@ -87,17 +87,17 @@ def _operator_fields(plan: Plan, op: Op) -> dict[str, Any]:
 
 
 def _call_fields(plan: Plan, step: Step, op: Op, own: _Fields, call: Call) -> dict[str, Any]:
-    """The same of a call; of a band with the rows of the whole image, and where it writes a part of a
-    concatenation, or scratch, as if that was a tensor. None of calls that compute nothing."""
+    """The same of a call; of a band with the rows of the whole image, and where it reads or writes a part of
+    a concatenation, or scratch, as if that was a tensor. None of calls that compute nothing."""
     kind, given = call.kernel.serves.removesuffix("_wide"), dict[str, Any](call.fields)
     if kind not in _SERVES:
         return {}
     f = {"kind": kind} | {name: given[name] for name in own if name in given}
     is_own = call.result is not None and call.result.index == op.outputs[0]
     size = plan.graph.tensors[op.inputs[0]].dtype.size
-    read = call.tensors[0]
-    starts = read.offset * (read.index == op.inputs[0]), call.tensors[-1].offset * is_own
-    f["in_start"], f["out_start"] = (0 if step.fused else start // size for start in starts)
+    for name, arg in (("in", call.tensors[0]), ("out", call.tensors[-1])):
+        is_whole = arg.index in (op.inputs[0], op.outputs[0]) and not step.fused
+        f[f"{name}_start"] = arg.offset // size if is_whole else 0
     if "in_strides" in given:
         f |= {name: given[name][1:] for name in ("in_strides", "out_strides")}
         return f | {"in_y0": -given["pad_top"], "in_x0": -given["pad_left"]}
