@@ -4,10 +4,10 @@
     python -m benchmarks.fit                              # all kernels, on the cores that are measured
     python -m benchmarks.fit --only 'conv2d_*' --cpus cortex-m55 --measured build/calls.json
 
-Calls are measured as benchmarks/measured_calls.py says, with `--measured` only those that this file, which is
-written, does not know. The coefficients of kernels/terms.json are found by non-negative least squares of relative
-errors; terms that do not help are left out, and as many as a kernel has too few calls for. Prints the errors: the
-median, that which 95 in 100 calls are within, and the largest.
+Calls are measured as benchmarks/measured_calls.py says, with `--measured` only those that this file,
+which is written, does not know. The coefficients of kernels/terms.json are found by non-negative least
+squares of relative errors; terms that do not help are left out, and as many as a kernel has too few calls
+for. Prints the errors: the median, that which 95 in 100 calls are within, and the largest.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.plan.kernels.cost import Formula, terms_of, values_of
+from cortexm_tools.plan.kernels.cost import Formula, terms_of
 from cortexm_tools.plan.kernels.table import Kernel, kernels
 from cortexm_tools.report.tables import table
 
@@ -38,15 +39,14 @@ _WORTH = 1.02  # times the mean of squares that a term saves at least
 _LEAST = 1e-6
 
 Floats = NDArray[np.float64]
+Costs = dict[str, dict[str, dict[str, Any]]]  # by kernel, what, and core
 Rows = list[tuple[dict[str, object], int]]  # parameter blocks, and instructions
 
 
 def matrix(kernel: Kernel, rows: Rows) -> Floats:
     """What the terms of a kernel are for each call, less its instructions."""
-    terms = terms_of(kernel.symbol)
-    assert terms is not None
-    formula = Formula(terms, "(" + ", ".join(terms.terms) + ",)")
-    found = np.array([formula(values_of(kernel, fields)) for fields, _ in rows], float)
+    formula = Formula(kernel, "(" + ", ".join(terms_of(kernel.symbol)["terms"]) + ",)")
+    found = np.array([formula(fields) for fields, _ in rows], float)
     return found / np.array([[count] for _, count in rows])
 
 
@@ -80,25 +80,39 @@ def errors(a: Floats, x: Floats) -> Floats:
 
 
 def line(name: str, found: Floats, terms: int) -> list[str]:
-    middle, most = float(np.median(found)), float(np.quantile(found, 0.95))
+    calls, middle, most = summary(found)
     marks = "!" * (middle > GOALS[0] or most > GOALS[1])
     cells = (f"{100 * each:.1f} %" for each in (middle, most, found.max()))
-    return [name, str(len(found)), str(terms), *cells, marks]
+    return [name, str(calls), str(terms), *cells, marks]
 
 
-def load() -> dict[str, dict[str, list[float]]]:
-    return json.loads(COSTS.read_text(encoding="utf-8"))["kernels"] if COSTS.is_file() else {}
+def summary(found: Floats) -> tuple[int, float, float]:
+    """How many errors, their median, and what 95 in 100 are within."""
+    middle, most = (float(np.quantile(found, share)) for share in (0.5, 0.95))
+    return len(found), round(middle, 3), round(most, 3)
 
 
-def save(costs: dict[str, dict[str, list[float]]]) -> None:
-    """A line for each kernel and core."""
-    rows = [
-        f"{json.dumps(symbol)}: {{\n"
-        + ",\n".join(f"  {json.dumps(cpu)}: {json.dumps(row)}" for cpu, row in sorted(found.items()))
-        + "\n}"
-        for symbol, found in sorted(costs.items())
-    ]
-    about = "Instructions of each term of terms.json, by core. Written by python -m benchmarks.fit."
+def load() -> Costs:
+    """What was found before, of the kernels and the terms that there are."""
+    if not COSTS.is_file():
+        return {}
+    found: Costs = json.loads(COSTS.read_text(encoding="utf-8"))["kernels"]
+    of = {kernel.symbol: len(terms_of(kernel.symbol)["terms"]) for kernel in kernels()}
+    return {
+        symbol: row
+        for symbol, row in found.items()
+        if {len(costs) for costs in row["costs"].values()} == {of.get(symbol)}
+    }
+
+
+def save(costs: Costs) -> None:
+    """A line for each kernel."""
+    rows = [f"{json.dumps(symbol)}: {json.dumps(costs[symbol])}" for symbol in sorted(costs)]
+    about = (
+        "Instructions of each term that terms.json has for a kernel, by core; of how many calls "
+        "they were found, the median of the errors, and what 95 in 100 are within. Written by "
+        "python -m benchmarks.fit."
+    )
     text = f'{{"about": {json.dumps(about)},\n"kernels": {{\n' + ",\n".join(rows) + "\n}}\n"
     COSTS.write_text(text, encoding="utf-8")
 
@@ -108,7 +122,7 @@ def rounded(x: Floats) -> list[float]:
     return [int(v) if v == int(v) else v for v in (float(f"{each:.4g}") for each in x)]
 
 
-def fit(cpu: str, counts: dict[str, int], only: str, costs: dict[str, dict[str, list[float]]]) -> list[list[str]]:
+def fit(cpu: str, counts: dict[str, int], only: str, costs: Costs) -> list[list[str]]:
     """Changes the costs of a core; the errors by kernel."""
     by_symbol: dict[str, Rows] = {}
     for key, count in sorted(counts.items()):
@@ -119,12 +133,13 @@ def fit(cpu: str, counts: dict[str, int], only: str, costs: dict[str, dict[str, 
     for kernel in kernels():
         rows = by_symbol.get(kernel.symbol, [])
         name = kernel.symbol.removeprefix("cortexm_")
-        if not rows or not fnmatchcase(name, only) or terms_of(kernel.symbol) is None:
+        if not rows or not fnmatchcase(name, only) or not terms_of(kernel.symbol)["terms"]:
             continue
         a = matrix(kernel, rows)
         x = np.array(rounded(fitted(a)))
-        costs.setdefault(kernel.symbol, {})[cpu] = rounded(x)
         every.append(errors(a, x))
+        known = costs.setdefault(kernel.symbol, {"costs": {}, "errors": {}})
+        known["costs"][cpu], known["errors"][cpu] = rounded(x), summary(every[-1])
         lines.append(line(name, every[-1], np.count_nonzero(x)))
     return [*lines, line("all", np.concatenate(every), 0)] if every else []
 
@@ -149,7 +164,7 @@ def main(arguments: Sequence[str]) -> int:
         for cpu in args.cpus:
             counts = known.setdefault(cpu, {})
             if not args.no_run:
-                measured_calls.measure(cpu, args.only, counts, keep)
+                counts = measured_calls.measure(cpu, args.only, counts, keep)
             print(cpu)
             head = ("kernel", "calls", "terms", "median", "95 %", "worst", "")
             print(table(head, fit(cpu, counts, args.only, costs)), flush=True)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact instructions of single kernel calls: every kernel that may take a layer, whether it pays or not.
 
-The layers are those of benchmarks.programs, benchmarks.sweep, benchmarks.limits and some more; each kernel is
-called once for each parameter block. Many calls are one program, in which all read the same memory and write to the
-same, as counts hardly depend on data. Large weights are random.
+Each is called once for each parameter block of benchmarks/layers.py. Many calls are one program, in which
+all read the same memory and write to the same, as counts hardly depend on data. Large weights are random.
 """
 
 from __future__ import annotations
@@ -23,10 +22,9 @@ from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Layer, Op, Tensor, ops
 from cortexm_tools.options.memories import Region
-from cortexm_tools.plan.kernels import gathered, planes
-from cortexm_tools.plan.kernels.conditions import CASES, floats, products, softmax
 from cortexm_tools.plan.kernels.facts import Facts
 from cortexm_tools.plan.kernels.params import VALUES, check_ranges
+from cortexm_tools.plan.kernels.pays import Situation
 from cortexm_tools.plan.kernels.table import Kernel, find_kernel, variants
 from cortexm_tools.plan.lower import context
 from cortexm_tools.plan.lower.constants import (
@@ -36,12 +34,21 @@ from cortexm_tools.plan.lower.constants import (
     pack_constants,
     with_names,
 )
-from cortexm_tools.plan.lower.context import Lowerings, Selector
+from cortexm_tools.plan.lower.context import Lowered, Lowerings, Selector
 from cortexm_tools.plan.lower.lanes import with_lanes
 from cortexm_tools.plan.lower.neighbours import NEIGHBOURS
 from cortexm_tools.plan.lower.transposed import ROW_PHASES
 from cortexm_tools.plan.search.space import SearchSpace
-from cortexm_tools.plan.types import Arena, Buffer, Call, ConstantArg, Plan, ScratchArg, Step, TensorArg
+from cortexm_tools.plan.types import (
+    Arena,
+    Buffer,
+    Call,
+    ConstantArg,
+    Plan,
+    ScratchArg,
+    Step,
+    TensorArg,
+)
 from cortexm_tools.run.boards import boards_for
 from cortexm_tools.run.counts import read_counts
 from cortexm_tools.run.elf import parse_elf
@@ -52,56 +59,20 @@ from cortexm_tools.run.result import INPUTS, pack_inputs
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Target
 
-from benchmarks import limits, programs, sweep
-from tests.support.graphs import Net
+from benchmarks import layers
 
 Counts = dict[str, int]  # instructions by symbol and parameter block
 
 _ROOM = 1 << 20  # bytes of operands, of results and of scratch
 _CONSTANTS = 8192  # bytes of weights that are written as they are
 _TOGETHER = 150  # calls of a program
-_EACH = 120  # calls of a kernel
-_PRODUCTS = {"cortex-m55": 6_000_000, "cortex-m4": 3_000_000}  # of a call, at most
-_FEWER_PRODUCTS = 1_500_000
+_MOST = {"cortex-m55": (80, 6_000_000), "cortex-m4": (80, 3_000_000)}
+_MOST_OF_OTHERS = (40, 800_000)
+"""Calls of a kernel, and products of a call, on cores with several kernels for a layer and on others."""
+_PATHS = 48  # of choices in the lowering of an operator, about
+_FEW = 16  # calls, from where on none is of a random layer
 _LEARNED = VALUES - {"act_min", "act_max"}  # what counts hardly depend on
 _AVOIDED = (frozenset[str](), {NEIGHBOURS}, {ROW_PHASES}, {NEIGHBOURS, ROW_PHASES})
-
-RIGHT: dict[str, Callable[[Facts], bool]] = {
-    "pairs_pay": lambda f: True,
-    "shared_columns": lambda f: planes.are_squares(f)
-    and f["stride_w"] == 1 < f["out_w"]
-    and -f["kernel_h"] < f["in_y0"]
-    and f["in_y0"] + (f["out_h"] - 1) * f["stride_h"] < f["in_h"]
-    and (f["in_c"] % 4 == 0 or f["in_c"] == 3 < f["in_w"] + 2)
-    and f["out_c"] % 2 == 0,
-    "gathers": lambda f: f["out_pixel_stride"] == f["out_c"] and gathered.fits(gathered.GATHERED, f),
-    "reads_rows": lambda f: f["out_pixel_stride"] == f["out_c"] and gathered.fits(gathered.DIRECT, f),
-    "planes_pay_dsp": lambda f: f["out_w"] > 1
-    and f["out_c"] % f["in_c"] == 0
-    and planes.scratch_dsp(f) <= 4096,
-    "small_windows": planes._are_few,
-    "pairs_of_rows_pay": planes._are_pairs,
-    "few_inputs": lambda f: f["in_c"] in (8, 16, 24, 32)
-    and f["out_c"] % 4 == 0
-    and f["out_pixel_stride"] <= 32767
-    and products.is_pointwise(f),
-    "few_unclamped": lambda f: f["in_c"] <= 16 * f["groups"]
-    and f["out_c"] >= 8 * f["groups"]
-    and (f.get("act_min"), f.get("act_max")) == (-128, 127)
-    and f["out_pixel_stride"] <= 32767
-    and products.is_pointwise(f),
-    "plain": lambda f: f["groups"] == 1 and f["out_c"] % 4 == 0,
-    "tiles": lambda f: products._tiles({**f, "tiles": True}),
-    "short_row": floats._one_row,
-    "many_values": lambda f: True,
-    "rows_of_eights": lambda f: f["dims"][-1:] >= (8,),
-    "from_40_elements": lambda f: True,
-    "from_20_elements": lambda f: True,
-    "short_columns": lambda f: f["size"] <= 4095 and softmax._are_divided(f),
-    "few_elements": lambda f: f["size"] <= 40 and f["multiplier"] < 1 << 30,
-    "several_groups": lambda f: True,
-}
-"""What is left of conditions of what pays."""
 
 
 @dataclass(frozen=True)
@@ -122,9 +93,19 @@ class Case:
     def fits(self) -> bool:
         """Whether there is room for it, and its constants have the form that it wants."""
         fields = {name: value for name, value in self.call.int_fields.items() if value > 0}
-        names = ("in_h", "in_w"), ("out_h", "out_w"), ("rows", "in_features"), ("rows", "out_features")
-        sizes = [fields.get("count", 0), fields.get("outer", 1) * fields.get("size", 1) * fields.get("inner", 1)]
-        channels = max(fields.get(name, 1) for name in ("in_c", "out_c", "channels", "out_pixel_stride"))
+        names = (
+            ("in_h", "in_w"),
+            ("out_h", "out_w"),
+            ("rows", "in_features"),
+            ("rows", "out_features"),
+        )
+        sizes = [
+            fields.get("count", 0),
+            fields.get("outer", 1) * fields.get("size", 1) * fields.get("inner", 1),
+        ]
+        channels = max(
+            fields.get(name, 1) for name in ("in_c", "out_c", "channels", "out_pixel_stride")
+        )
         for pair in names:
             extent = fields.get(pair[0], 1) * fields.get(pair[1], 1) * fields.get("batches", 1)
             sizes.append(extent * (channels if pair[0] != "rows" else 1))
@@ -166,11 +147,12 @@ class _Trail:
     ) -> Kernel:
         if self._last in avoid:
             raise CortexMError("the last one")
+        known = Situation(facts)
         found = [
             kernel
             for each in types
             for kernel in variants(op, each, target)
-            if all(RIGHT.get(name, CASES[name])(facts) for name in kernel.when)
+            if all(each(known) for each in kernel.requires)
         ]
         if not found:
             return find_kernel(op, types, target, layer=layer, facts=facts)
@@ -180,9 +162,20 @@ class _Trail:
         return found[place]
 
 
+class _Plain(Lowerings):
+    """Operators that others ask about take the kernels that they take in plans."""
+
+    def lower(self, op: Op, without: Set[str] = frozenset()) -> Lowered:
+        chosen, context.find_kernel = context.find_kernel, find_kernel
+        try:
+            return super().lower(op, without)
+        finally:
+            context.find_kernel = chosen
+
+
 def _lowered(graph: Graph, target: Target) -> Iterator[Case]:
-    """Every call of every way to compute each operator: at one point another kernel than the first."""
-    lowerings = Lowerings(graph, target)
+    """Every call of every way to compute each operator, or of many of them."""
+    lowerings = _Plain(graph, target)
     for op in graph.ops:
         for without in _AVOIDED:
             paths: list[tuple[int, ...]] = [()]
@@ -197,9 +190,12 @@ def _lowered(graph: Graph, target: Target) -> Iterator[Case]:
                     calls = []  # a form that another kernel's facts do not know
                 finally:
                     context.find_kernel = find_kernel
-                if not path:
-                    others = enumerate(trail.sizes)
-                    paths += [(0,) * at + (place,) for at, size in others for place in range(1, size)]
+                if len(paths) < _PATHS:
+                    paths += [
+                        (*path, *(0,) * (at - len(path)), place)
+                        for at in range(len(path), len(trail.sizes))
+                        for place in range(1, trail.sizes[at])
+                    ]
                 for call in calls:
                     types = {arg.index: graph.tensors[arg.index].dtype for arg in call.tensors}
                     yield Case(with_lanes(replace(call, turns=1)), select.sources, types)
@@ -207,59 +203,27 @@ def _lowered(graph: Graph, target: Target) -> Iterator[Case]:
                 break
 
 
-class _FourBits(sweep._Net):
-    bits_less = 4
-
-
-def _layers() -> list[sweep.Layer]:
-    found = sweep.layers()
-    found = [*found, *(layer.neighbour for layer in found)]
-    for inner in (20, 64, 100, 256):
-        for outputs in (4, 10, 16, 30):
-            found += [sweep.Layer("linear", inner, outputs, (1, rows)) for rows in (1, 6)]
-    for rows, inner, cols in ((4, 8, 8), (12, 16, 12), (32, 8, 32), (5, 20, 6), (16, 64, 16), (1, 64, 8), (7, 9, 5)):
-        found.append(sweep.Layer("matmul", inner, cols, (1, rows)))
-    return found
-
-
-def _graphs() -> Iterator[Graph]:
-    names = programs.names()
-    folder = programs.prepared(names)
-    for name in names:
-        yield programs.load(name, folder).program.graph()
-    for kind in limits.LIMITS:
-        net = Net("limits", 1)
-        yield net.finish(*(item.add(net) for item in limits.items() if item.kind == kind))
-    products = ("conv", "depthwise", "transposed", "linear")
-    wide = (*products, "matmul", "max_pool", "avg_pool", "add", "mul", "softmax")
-    ways = (DType.S8, sweep._Net, None), (DType.S16, sweep._Net, wide)
-    for of, made, kinds in (*ways, (DType.S8, _FourBits, products), (DType.S16, _FourBits, products)):
-        layers = [replace(layer, of=of) for layer in _layers() if kinds is None or layer.kind in kinds]
-        of_all = sweep.Sweep()
-        of_all.net = made("sweep", 1)
-        yield of_all.net.finish(*(of_all.add(layer)[0] for layer in dict.fromkeys(layers)))
-
-
 def cases(target: Target, only: str) -> list[Case]:
-    """Calls of the kernels that a glob matches: of each one for a parameter block, and not too many."""
-    found: dict[str, Case] = {}
-    for graph in map(simplify, _graphs()):
-        try:
-            space = SearchSpace(graph, target)
-        except CortexMError:
-            continue
-        for case in _lowered(space.graph, target):
-            if fnmatchcase(case.call.kernel.symbol, f"cortexm_{only}"):
-                found.setdefault(case.key, case)
-    most = _PRODUCTS.get(target.core.value, _FEWER_PRODUCTS)
-    count: dict[str, int] = {}
-    kept = []
-    for key in sorted(found, key=lambda key: hashlib.sha256(key.encode()).digest()):
-        symbol = found[key].call.kernel.symbol
-        if count.get(symbol, 0) < _EACH and found[key].call.macs <= most and found[key].fits:
-            count[symbol] = count.get(symbol, 0) + 1
-            kept.append(found[key])
-    return sorted(kept, key=lambda case: case.call.kernel.symbol)
+    """Calls of the kernels that a glob matches: one for a parameter block, and not too many; of random
+    layers where there are few others."""
+    calls, products = _MOST.get(target.core.value, _MOST_OF_OTHERS)
+    kept: dict[str, list[Case]] = {}
+    for graphs, each in ((layers.usual(), calls), (layers.random(), _FEW)):
+        found: dict[str, Case] = {}
+        for graph in map(simplify, graphs):
+            try:
+                settled = SearchSpace(graph, target).graph
+            except CortexMError:
+                continue
+            for case in _lowered(settled, target):
+                if fnmatchcase(case.call.kernel.symbol, f"cortexm_{only}"):
+                    found.setdefault(case.key, case)
+        for key in sorted(found, key=lambda key: hashlib.sha256(key.encode()).digest()):
+            some = kept.setdefault(found[key].call.kernel.symbol, [])
+            if len(some) < each and found[key].call.macs <= products and found[key].fits:
+                some.append(found[key])
+    unique = {case.key: case for symbol in sorted(kept) for case in kept[symbol]}
+    return list(unique.values())
 
 
 def _program(some: Sequence[Case], target: Target, floats: bool) -> tuple[Plan, bytes]:
@@ -336,16 +300,17 @@ def _run(plan: Plan, data: bytes, work: Path) -> list[int]:
     return [count - steps[-1] for count in steps[:-1]]
 
 
-def measure(cpu: str, only: str, known: Counts, keep: Callable[[], None]) -> None:
-    """Adds the counts of calls that are not known; calls `keep` from time to time. What cannot run by itself is told
-    of and left out: a condition of its kernel says too little.
+def measure(cpu: str, only: str, known: Counts, keep: Callable[[], None]) -> Counts:
+    """The counts of calls; those that are not known are added there, with `keep` called from time to
+    time. What cannot run by itself is told of and left out: its kernel requires more than it says.
 
     Raises:
         CortexMError: a tool is missing.
     """
     target = Target.parse(cpu)
-    some = [case for case in cases(target, only) if case.key not in known]
-    groups = [[c for c in some if ("f32" in c.call.kernel.types) is of] for of in (False, True)]
+    some = cases(target, only)
+    new = [case for case in some if case.key not in known]
+    groups = [[c for c in new if ("f32" in c.call.kernel.types) is of] for of in (False, True)]
     with tempfile.TemporaryDirectory() as folder:
         for of, group in enumerate(groups):
             parts = [group[first : first + _TOGETHER] for first in range(0, len(group), _TOGETHER)]
@@ -361,4 +326,6 @@ def measure(cpu: str, only: str, known: Counts, keep: Callable[[], None]) -> Non
                     continue
                 known |= {case.key: count for case, count in zip(part, counts, strict=True)}
                 keep()
-                print(f"{cpu}: {len(known)}", end="\r", file=sys.stderr, flush=True)
+                if sys.stderr.isatty():
+                    print(f"{cpu}: {len(known)} calls", end="\r", file=sys.stderr, flush=True)
+    return {case.key: known[case.key] for case in some if case.key in known}

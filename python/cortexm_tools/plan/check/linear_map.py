@@ -95,7 +95,8 @@ def _call_fields(plan: Plan, step: Step, op: Op, own: _Fields, call: Call) -> di
     f = {"kind": kind} | {name: given[name] for name in own if name in given}
     is_own = call.result is not None and call.result.index == op.outputs[0]
     size = plan.graph.tensors[op.inputs[0]].dtype.size
-    starts = call.tensors[0].offset, call.tensors[-1].offset if is_own else 0
+    read = call.tensors[0]
+    starts = read.offset * (read.index == op.inputs[0]), call.tensors[-1].offset * is_own
     f["in_start"], f["out_start"] = (0 if step.fused else start // size for start in starts)
     if "in_strides" in given:
         f |= {name: given[name][1:] for name in ("in_strides", "out_strides")}

@@ -40,29 +40,28 @@ class ConvProblem:
     def groups(self) -> int:
         return self.fields["groups"]
 
-    @cached_property
+    @property
     def rows(self) -> Array:
-        """The weights of each output, int64 [out_c, depth]."""
-        wide = self.weight.astype(np.int64)
+        """The weights of each output, [out_c, depth]."""
         if self.kind == "depthwise_conv2d":
-            return wide.reshape(-1, wide.shape[-1]).T
-        return wide.reshape(len(wide), -1)
+            return self.weight.reshape(-1, self.weight.shape[-1]).T
+        return self.weight.reshape(len(self.weight), -1)
 
     @cached_property
     def constants(self) -> Constants:
         """With the zero point folded into biases: sum w (x - z) + b = sum w x + (b - z sum w)."""
         stride = self.fields["stride_h"], self.fields["stride_w"]
-        given = self.weight, self.rescales, self.groups
         if self.wide:
             bias = self.bias if self.long else self.bias.astype(np.int32)
-            weight, rescales, groups = given
-            return Constants(weight, bias, rescales, groups, stride=stride, wide=True)
+            return Constants(
+                self.weight, bias, self.rescales, self.groups, stride=stride, wide=True
+            )
         zero_point = self.fields["in_zero_point"]
-        folded, plain = (
-            wrap32(self.bias - z * self.rows.sum(axis=1)).astype(np.int32) for z in (zero_point, 0)
+        folded = self.bias - zero_point * self.rows.sum(axis=1, dtype=np.int64)
+        biases = [wrap32(bias).astype(np.int32) for bias in (folded, self.bias)]
+        return Constants(
+            self.weight, biases[0], self.rescales, self.groups, biases[1], stride, zero_point
         )
-        weight, rescales, groups = given
-        return Constants(weight, folded, rescales, groups, plain, stride, zero_point)
 
     def with_pixels(self, count: int, weight: Array, **fields: int) -> ConvProblem:
         """With `count` of the model's pixels in one, whose outputs follow each other.

@@ -118,7 +118,7 @@ def _problem(select: Selector, attrs: ops.ConvAttrs, op: Op) -> ConvProblem:
 
 
 def _with_bounds(problem: ConvProblem, types: tuple[str, ...]) -> Layer:
-    sizes = np.abs(problem.rows).sum(axis=1)
+    sizes = np.abs(problem.rows.astype(np.int16)).sum(axis=1, dtype=np.int64)
     if problem.wide:
         bound = largest_sum(sizes, problem.bias, 1 << 15)
         return Layer(problem, types, bound, bound, largest_start(problem.rows))
