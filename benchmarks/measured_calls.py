@@ -11,7 +11,7 @@ import hashlib
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,11 +22,7 @@ from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Layer, Op, Tensor, ops
 from cortexm_tools.options.memories import Region
-from cortexm_tools.plan.kernels.facts import Facts
-from cortexm_tools.plan.kernels.params import VALUES, check_ranges
-from cortexm_tools.plan.kernels.pays import Situation
-from cortexm_tools.plan.kernels.table import Kernel, find_kernel, variants
-from cortexm_tools.plan.lower import context
+from cortexm_tools.plan.kernels.params import VALUES
 from cortexm_tools.plan.lower.constants import (
     Source,
     Weights,
@@ -34,10 +30,9 @@ from cortexm_tools.plan.lower.constants import (
     pack_constants,
     with_names,
 )
-from cortexm_tools.plan.lower.context import Lowered, Lowerings, Selector
+from cortexm_tools.plan.lower.context import Lowerings
 from cortexm_tools.plan.lower.lanes import with_lanes
-from cortexm_tools.plan.lower.neighbours import NEIGHBOURS
-from cortexm_tools.plan.lower.transposed import ROW_PHASES
+from cortexm_tools.plan.memory.overlap import order_of
 from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.plan.types import (
     Arena,
@@ -69,10 +64,8 @@ _TOGETHER = 150  # calls of a program
 _MOST = {"cortex-m55": (80, 6_000_000), "cortex-m4": (80, 3_000_000)}
 _MOST_OF_OTHERS = (40, 800_000)
 """Calls of a kernel, and products of a call, on cores with several kernels for a layer and on others."""
-_PATHS = 48  # of choices in the lowering of an operator, about
 _FEW = 16  # calls, from where on none is of a random layer
 _LEARNED = VALUES - {"act_min", "act_max"}  # what counts hardly depend on
-_AVOIDED = (frozenset[str](), {NEIGHBOURS}, {ROW_PHASES}, {NEIGHBOURS, ROW_PHASES})
 
 
 @dataclass(frozen=True)
@@ -126,81 +119,23 @@ def _is_large(source: Source) -> bool:
     return isinstance(source.data, Weights) and source.nbytes > _CONSTANTS
 
 
-class _Trail:
-    """Chooses the kernels of one lowering: at point i that with the index `path[i]`, else the first."""
-
-    def __init__(self, path: Sequence[int]) -> None:
-        self._path = path
-        self._last = ""
-        self.sizes: list[int] = []
-
-    def find(
-        self,
-        op: str,
-        types: tuple[str, ...],
-        target: Target,
-        *,
-        layer: str,
-        facts: Facts,
-        choice: object,
-        avoid: Set[str],
-    ) -> Kernel:
-        if self._last in avoid:
-            raise CortexMError("the last one")
-        known = Situation(facts)
-        found = [
-            kernel
-            for each in types
-            for kernel in variants(op, each, target)
-            if all(each(known) for each in kernel.requires)
-        ]
-        if not found:
-            return find_kernel(op, types, target, layer=layer, facts=facts)
-        place = self._path[len(self.sizes)] if len(self.sizes) < len(self._path) else 0
-        self.sizes.append(len(found))
-        self._last = found[place].symbol
-        return found[place]
-
-
-class _Plain(Lowerings):
-    """Operators that others ask about take the kernels that they take in plans."""
-
-    def lower(self, op: Op, without: Set[str] = frozenset()) -> Lowered:
-        chosen, context.find_kernel = context.find_kernel, find_kernel
-        try:
-            return super().lower(op, without)
-        finally:
-            context.find_kernel = chosen
-
-
 def _lowered(graph: Graph, target: Target) -> Iterator[Case]:
-    """Every call of every way to compute each operator, or of many of them."""
-    lowerings = _Plain(graph, target)
+    """Every call of every way to compute each operator, and of two of its rows, as bands have them."""
+    lowerings = Lowerings(graph, target)
     for op in graph.ops:
-        for without in _AVOIDED:
-            paths: list[tuple[int, ...]] = [()]
-            for path in paths:
-                trail, select = _Trail(path), Selector(lowerings, op, without)
-                context.find_kernel = trail.find
-                try:
-                    calls = context._LOWERINGS[type(op.attrs)](select, op.attrs, op)
-                    for call in calls:
-                        check_ranges(call.kernel, call.fields, op)
-                except (CortexMError, KeyError, IndexError, ValueError):
-                    calls = []  # a form that another kernel's facts do not know
-                finally:
-                    context.find_kernel = find_kernel
-                if len(paths) < _PATHS:
-                    paths += [
-                        (*path, *(0,) * (at - len(path)), place)
-                        for at in range(len(path), len(trail.sizes))
-                        for place in range(1, trail.sizes[at])
-                    ]
-                for call in calls:
-                    types = {arg.index: graph.tensors[arg.index].dtype for arg in call.tensors}
-                    yield Case(with_lanes(replace(call, turns=1)), select.sources, types)
-            if not select.variants & {NEIGHBOURS, ROW_PHASES}:
-                break
+        for lowered in lowerings.ways(op):
+            for call in lowered.calls:
+                types = {arg.index: graph.tensors[arg.index].dtype for arg in call.tensors}
+                for each in (call, *_band(call)):
+                    yield Case(with_lanes(replace(each, turns=1)), lowered.sources, types)
+
+
+def _band(call: Call) -> Iterator[Call]:
+    fields = call.int_fields
+    if order_of(call)[0] in ("pixels", "planes") and fields["out_h"] > 4:
+        height = fields["stride_h"] + (fields["kernel_h"] - 1) * fields["dilation_h"] + 1
+        rows = {"out_h": 2, "in_h": height, "in_y0": 0}
+        yield replace(call, fields=tuple({**dict(call.fields), **rows}.items()), macs=0)
 
 
 def cases(target: Target, only: str) -> list[Case]:

@@ -17,7 +17,7 @@ from ...target import Optimize
 from .options import Option
 
 # Instructions that a byte of flash costs.
-PER_BYTE = {Optimize.SPEED: 0.0, Optimize.BALANCED: 2.0, Optimize.SIZE: 1e6}
+PER_BYTE = {Optimize.SPEED: 0.0, Optimize.BALANCED: 4.0, Optimize.SIZE: 1e6}
 
 Parts = frozenset[Hashable]
 
