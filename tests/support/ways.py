@@ -52,8 +52,13 @@ def where(wanted: Callable[[Any, Sequence[Call]], bool]) -> Pick:
 
 
 def using(*names: str) -> Pick:
-    """One with these kernels (`conv2d_tiles`)."""
-    return where(lambda attrs, calls: any(call.kernel.op in names for call in calls))
+    """One with these kernels: `conv2d_tiles`, or `softmax_s16_mve` of one instruction set alone."""
+    return where(
+        lambda attrs, calls: any(
+            {call.kernel.op, call.kernel.symbol.removeprefix("cortexm_")} & {*names}
+            for call in calls
+        )
+    )
 
 
 def numbered(number: int) -> Pick:
