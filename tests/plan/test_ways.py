@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All ways to compute an operator that there are are right: each plan is accepted, and gives the same bytes."""
+"""All ways to compute an operator are right: each plan is accepted, and gives the same bytes."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def taking(pick: Pick) -> Iterator[None]:
 
 
 def where(wanted: Callable[[Any, Sequence[Call]], bool]) -> Pick:
-    """A way with such calls, the first one of the first operator, and of the others the next ones in turn; the
-    usual way of an operator that has none.
+    """A way with such calls: the first one of the first operator, and of the others the next ones in turn.
+    An operator that has none takes its usual way.
 
     Args:
         wanted: asked of the operator's attributes and calls.
