@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +12,13 @@ from cortexm_tools.ir import DType, Graph, Op, channels_last, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
-from cortexm_tools.plan.lower.context import Lowered, Lowerings
+from cortexm_tools.plan.lower.context import Lowerings
 from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net
 from tests.support.random_graphs import random_inputs
-from tests.support.ways import numbered, taking
+from tests.support.ways import COPIES, numbered, spread, taking
 
 CPUS = ("cortex-m55", "cortex-m4", "cortex-m3", "cortex-m0")
 F32 = DType.F32
@@ -119,18 +118,13 @@ def test_every_way_is_accepted(cpu: str, kind: str) -> None:
     assert several >= 2
 
 
-def spread(graph: Graph, op: Op, ways: Sequence[Lowered]) -> Lowered:
-    """Some ways for each operator: others in each graph, by the number behind its name."""
-    return ways[(int(graph.name[-1]) * 7 + graph.ops.index(op)) % len(ways)]
-
-
 @pytest.mark.parametrize("cpu", CPUS)
 def test_ways_give_the_same_bytes(cpu: str, tmp_path: Path) -> None:
     jobs, expected = [], []
     for kind in ("s8", "s8w4", "s16", "s16w4", "f32"):
         graph = graph_of(kind)
         inputs = random_inputs(graph, 1)
-        for number in range(4 if cpu in CPUS[:2] else 2):
+        for number in range(COPIES):
             made = Graph(f"{kind}_{number}", graph.tensors, graph.ops, graph.inputs, graph.outputs)
             jobs.append(Job(GraphProgram(made.name, b"", made=made), [inputs]))
             expected.append(run_graph(graph, inputs))

@@ -64,3 +64,11 @@ def using(*names: str) -> Pick:
 def numbered(number: int) -> Pick:
     """The way of this number, of all that an operator has in turn."""
     return lambda graph, op, ways: ways[number % len(ways)]
+
+
+COPIES = 4
+
+
+def spread(graph: Graph, op: Op, ways: Sequence[Lowered]) -> Lowered:
+    """Other ways in each of COPIES of a graph, whose names end with their numbers."""
+    return ways[(int(graph.name[-1]) * len(ways) // COPIES + graph.ops.index(op)) % len(ways)]
