@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""3x3 convolutions whose windows share columns: which have that kernel, and that it gives the same bytes."""
+"""3x3 convolutions whose windows share columns: which may have that kernel, and that it gives the same bytes."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from cortexm_tools.target import Target
 
 from tests.support.batches import assert_same_bytes
 from tests.support.graphs import Net
+from tests.support.ways import taking, using
 
 M4 = Target.parse("cortex-m4")
 
@@ -49,31 +50,27 @@ def graph_of(
     return from_minus_127(net.finish(y))
 
 
+def plan_of(graph: Graph, target: Target = M4) -> Plan:
+    with taking(using("conv2d_columns")):
+        return check_plan(make_plan(graph, target))
+
+
 def kernels_of(plan: Plan) -> set[str]:
     return {call.kernel.op for step in plan.steps for call in step.calls}
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m33", "cortex-m7"])
-def test_which_have_a_kernel_of_their_own(cpu: str) -> None:
+def test_which_may_have_a_kernel_of_their_own(cpu: str) -> None:
     target = Target.parse(cpu)
-    assert kernels_of(make_plan(graph_of(), target)) == {"conv2d_columns"}
+    assert kernels_of(plan_of(graph_of(), target)) == {"conv2d_columns"}
     for others in (
         graph_of(inputs=18),
         graph_of(outputs=17),
-        graph_of(size=(8, 9)),  # too few products for the code
         graph_of(size=(10, 40), stride=(1, 2)),
         graph_of(size=(16, 16), kernel=(3, 2)),
         graph_of(32, 32, groups=2),
     ):
-        assert "conv2d_columns" not in kernels_of(make_plan(others, target))
-
-
-def test_rows_without_three_pixels() -> None:
-    """Where fours of outputs pay they take rows of two and four pixels."""
-    for width, best in ((4, "conv2d_fours"), (5, "conv2d_columns")):
-        graph = graph_of(size=(30, width))
-        assert kernels_of(make_plan(graph, Target.parse("cortex-m33"))) == {best}
-        assert kernels_of(make_plan(graph, M4)) == {"conv2d_columns"}
+        assert "conv2d_columns" not in kernels_of(plan_of(others, target))
 
 
 def test_results_on_the_board(tmp_path: Path) -> None:
@@ -86,13 +83,13 @@ def test_results_on_the_board(tmp_path: Path) -> None:
             outs.append(net.conv(x, 48, (3, 3), (1, 1), (2, 2, 2, 0), relu=relu))
             outs.append(net.conv(x, 46, (3, 3), (2, 1), (0, 1, 1, 2), relu=relu))
     graph = from_minus_127(net.finish(*outs))
-    plan = check_plan(make_plan(graph, M4))
-    assert "conv2d_columns" in kernels_of(plan)
-    assert_same_bytes(graph, M4, tmp_path)
+    assert kernels_of(plan_of(graph)) == {"conv2d_columns"}
+    with taking(using("conv2d_columns")):
+        assert_same_bytes(graph, M4, tmp_path)
 
 
 def test_what_the_kernel_takes_for_granted() -> None:
-    plan = make_plan(graph_of(), M4)
+    plan = plan_of(graph_of())
     (step,) = plan.steps
     (call,) = step.calls
     check_contracts(plan, step)
@@ -108,7 +105,7 @@ def test_what_the_kernel_takes_for_granted() -> None:
 
 def test_sums_that_24_bits_do_not_hold_are_refused() -> None:
     """A layer of many inputs has runs; a table that says otherwise is none of its."""
-    plan = make_plan(graph_of(inputs=160, size=(4, 11)), M4)
+    plan = plan_of(graph_of(inputs=160, size=(4, 11)))
     (step,) = plan.steps
     check_columns(plan, step)
     flags = {}

@@ -8,11 +8,9 @@ import pytest
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.plan.kernels.contract import FACTS, named, parse, parse_lets
 from cortexm_tools.plan.kernels.params import field_types
-from cortexm_tools.plan.kernels.pays import PAYS
 from cortexm_tools.plan.kernels.table import kernels
 
 KERNELS = [*kernels(), *kernels("adapters")]
-NETWORK = {"all_plain", "elements", "looked_up", "tiles"}
 
 LAYER = {"in_c": 6, "in_y0": -1, "kernel_h": 3, "in_strides": (96, 1, 24, 4)}
 
@@ -69,11 +67,8 @@ def test_contracts_name_fields_and_facts() -> None:
         scratch = (kernel.scratch,) if kernel.scratch else ()
         asked = {name for each in (*kernel.requires, *scratch) for name in each.names}
         assert asked <= known, kernel.symbol
-        asked = {name for each in kernel.pays for name in each.names}
-        assert asked <= known | {*PAYS} | NETWORK, kernel.symbol
 
 
 def test_names_are_one_thing() -> None:
     fields = {name for block in field_types().values() for name in block}
-    assert not (fields & named().keys() or (fields | named().keys()) & (FACTS.keys() | PAYS))
-    assert not (NETWORK & (fields | FACTS.keys() | named().keys()))
+    assert not (fields & named().keys() or (fields | named().keys()) & FACTS.keys())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernels compute with floats, and that they give the interpreter's bits on emulated cores."""
+"""Which kernels may compute with floats, and that they give the interpreter's bits on emulated cores."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.kernels.table import variants
-from cortexm_tools.target import Optimize, Target
+from cortexm_tools.plan.lower.context import Lowerings
+from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net
+from tests.support.ways import COPIES, spread, taking, using, where
 
 F32 = DType.F32
 
@@ -57,16 +59,26 @@ class FloatNet(Net):
         return self.add(ops.FloatMatmul(), [a, b], (batches, rows, cols), F32)
 
 
-def kernels(graph: Graph, cpu: str) -> list[str]:
-    steps = make_plan(graph, Target.parse(cpu)).steps
-    made = {step.op.outputs[0]: step.calls[0].kernel for step in steps}
-    return [f"{made[i].op}_{made[i].isa.value}" for i in graph.outputs]
+def may(graph: Graph, cpu: str) -> list[set[str]]:
+    """The kernels of each operator's ways."""
+    lowerings = Lowerings(graph, Target.parse(cpu))
+    made = {
+        op.outputs[0]: {
+            f"{call.kernel.op}_{call.kernel.isa.value}"
+            for way in lowerings.ways(op)
+            for call in way.calls
+        }
+        for op in graph.ops
+    }
+    return [made[i] for i in graph.outputs]
 
 
-def refuses(graph: Graph, wrong: dict[str, Any], cpu: str = "cortex-m55") -> None:
-    """The plan of a graph of one call is right, and refused with other fields."""
-    plan = make_plan(graph, Target.parse(cpu))
+def refuses(graph: Graph, wrong: dict[str, Any], kernel: str, cpu: str = "cortex-m55") -> None:
+    """The plan of a graph of one call of this kernel is right, and refused with other fields."""
+    with taking(using(kernel)):
+        plan = make_plan(graph, Target.parse(cpu))
     (step,) = plan.steps
+    assert step.calls[0].kernel.op == kernel
     check_plan(plan)
     fields = tuple((dict(step.calls[0].fields) | wrong).items())
     changed = replace(step, calls=(replace(step.calls[0], fields=fields),))
@@ -75,19 +87,14 @@ def refuses(graph: Graph, wrong: dict[str, Any], cpu: str = "cortex-m55") -> Non
 
 
 def test_rows_of_pixels_have_a_kernel() -> None:
-    """Linear layers, and convolutions of pixels whose channels lie side by side; with MVE short ones."""
+    """Linear layers, and convolutions of pixels whose channels lie side by side."""
     net = FloatNet()
-    outs = [net.layer(3, 64, 10), net.layer(25, 9, 32), net.layer(26, 9, 32)]
+    outs = [net.layer(3, 64, 10), net.layer(25, 9, 32)]
     outs += [_pixels(net, 3, order) for order in (channels_last(4), contiguous(4))]
     graph = net.finish(*outs, net.image())
-    own = ["conv2d_row"] * 2
-    expected = {
-        "cortex-m4": [*own, *own, "conv2d", "conv2d"],
-        "cortex-m55": [*own, "conv2d", "conv2d_row", "conv2d", "conv2d"],
-    }
-    for cpu, names in expected.items():
-        isa = "dsp" if cpu == "cortex-m4" else "mve"
-        assert kernels(graph, cpu) == [f"{name}_{isa}" for name in names]
+    for cpu, isa in (("cortex-m4", "dsp"), ("cortex-m55", "mve")):
+        found = [f"conv2d_row_{isa}" in each for each in may(graph, cpu)]
+        assert found == [True, True, True, False, False]
 
 
 def _pixels(net: FloatNet, inputs: int, order: tuple[int, ...]) -> int:
@@ -139,14 +146,15 @@ def test_channels_that_are_groups_have_kernels(
     """Side by side, where their windows share columns, or planes."""
     net = FloatNet()
     graph = net.finish(_channels(net, channels, size, order, **window))
-    assert kernels(graph, "cortex-m55") == [f"conv2d_{mve}_mve"]
-    assert kernels(graph, "cortex-m4") == [f"conv2d_{dsp}_dsp"]
+    assert f"conv2d_{mve}_mve" in may(graph, "cortex-m55")[0]
+    assert f"conv2d_{dsp}_dsp" in may(graph, "cortex-m4")[0]
 
 
 def test_groups_of_several_outputs_are_convolutions() -> None:
     net = FloatNet()
     graph = net.finish(net.image(16, 8, groups=8), net.image(8, 8, groups=4))
-    assert kernels(graph, "cortex-m4") == ["conv2d_dsp"] * 2
+    for found in may(graph, "cortex-m4"):
+        assert "conv2d_dsp" in found and not any("channels" in name for name in found)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +166,7 @@ def test_groups_of_several_outputs_are_convolutions() -> None:
 def test_channels_that_share_columns_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 8, 16, channels_last(4), 5))
-    refuses(graph, wrong)
+    refuses(graph, wrong, "conv2d_channels_wide")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +179,7 @@ def test_channels_that_share_columns_are_checked(wrong: dict[str, Any]) -> None:
 def test_planes_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 8, 16, contiguous(4)))
-    refuses(graph, wrong)
+    refuses(graph, wrong, "conv2d_planes_3x3")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +191,7 @@ def test_planes_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
 def test_rows_of_planes_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 8, 16, contiguous(4), 7))
-    refuses(graph, wrong)
+    refuses(graph, wrong, "conv2d_planes_row")
 
 
 @pytest.mark.parametrize(
@@ -200,8 +208,7 @@ def test_narrow_planes_of_one_row_are_checked(wrong: dict[str, Any]) -> None:
     attrs = ops.FloatConv2d(Window((3, 1), (1, 1), (2, 0, 2, 0), (2, 1)), 16)
     out = net.add(attrs, [x, net.some(16, 1, 3, 1)], (1, 16, 64, 8), F32, contiguous(4))
     graph = net.finish(out)
-    assert kernels(graph, "cortex-m55") == ["conv2d_planes_row_mve"]
-    refuses(graph, wrong)
+    refuses(graph, wrong, "conv2d_planes_row")
 
 
 @pytest.mark.parametrize(
@@ -213,7 +220,7 @@ def test_narrow_planes_of_one_row_are_checked(wrong: dict[str, Any]) -> None:
 def test_planes_in_eights_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 16, 16, contiguous(4), 5))
-    refuses(graph, wrong, "cortex-m4")
+    refuses(graph, wrong, "conv2d_planes_wide", "cortex-m4")
 
 
 def test_images_of_one_input_have_kernels() -> None:
@@ -222,9 +229,10 @@ def test_images_of_one_input_have_kernels() -> None:
     own = ((4, (3, 3), (16, 16)), (5, (4, 3), (4, 9)), (8, (10, 4), (25, 5)), (6, (5, 5), (11, 10)))
     others = ((3, (5, 5), (20, 20)), (8, (1, 5), (3, 200)), (4, (6, 6), (20, 20)))
     images = [net.image(out_c, 1, sides, kernel) for out_c, kernel, sides in (*own, *others)]
-    expected = [*(f"conv2d_one_{each}_mve" for each in ("three", "three", "four", "five"))]
     graph = net.finish(*images, net.image(4, 2, (16, 16)))
-    assert kernels(graph, "cortex-m55") == [*expected, *["conv2d_mve"] * 4]
+    expected = [f"conv2d_one_{each}_mve" for each in ("three", "three", "four", "five")]
+    for found, name in zip(may(graph, "cortex-m55"), [*expected, *[""] * 4], strict=True):
+        assert {each for each in found if "_one_" in each} == ({name} if name else set())
 
 
 @pytest.mark.parametrize(
@@ -237,7 +245,7 @@ def test_images_of_one_input_are_checked(columns: int, wrong: dict[str, Any]) ->
     for each in (wrong, {"pad_left": columns // 2 + 1}):
         net = FloatNet()
         graph = net.finish(net.image(8, 1, (40, 10), (10, columns)))
-        refuses(graph, each)
+        refuses(graph, each, f"conv2d_one_{['three', 'four', 'five'][columns - 3]}")
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
@@ -253,7 +261,7 @@ def test_what_others_leave_out_needs_the_larger_kernel(cpu: str, op: str) -> Non
 
 
 @pytest.mark.parametrize(("cpu", "isa"), [("cortex-m4", "dsp"), ("cortex-m55", "mve")])
-def test_matrices_take_blocks_in_registers(cpu: str, isa: str) -> None:
+def test_matrices_may_take_blocks_in_registers(cpu: str, isa: str) -> None:
     """Of four columns and more that lie side by side, or whose elements do; of a single one in its place the
     rows."""
     net = FloatNet()
@@ -261,9 +269,8 @@ def test_matrices_take_blocks_in_registers(cpu: str, isa: str) -> None:
     products = [net.product(*each) for each in sizes]
     a, apart = net.input((1, 5, 16), F32), net.input((1, 16, 6), F32, (0, 2, 1))
     products.append(net.add(ops.FloatMatmul(), [a, apart], (1, 5, 6), F32))
-    own = f"matmul_{isa}"
-    expected = [own, own, "matmul_scalar", own, "matmul_scalar", own]
-    assert kernels(net.finish(*products), cpu) == expected
+    found = [f"matmul_{isa}" in each for each in may(net.finish(*products), cpu)]
+    assert found == [True, True, False, True, False, True]
 
 
 def test_a_single_column_is_computed_as_a_row() -> None:
@@ -288,58 +295,10 @@ def test_windows_of_a_single_column_go_along_rows() -> None:
         assert found == [(1, 5), (1, 5), (3, 12)]
 
 
-def test_long_rows_of_sums_take_eights() -> None:
-    """Not short ones, which take longer to begin than they save, nor few."""
-    net = FloatNet()
-    sizes = ((64, 8), (128, 7), (1, 504), (1, 512))
-    sums = [
-        net.add(ops.Binary("add"), [net.input(size, F32), net.some(size[1])], size, F32)
-        for size in sizes
-    ]
-    expected = ["dsp", "scalar", "scalar", "dsp"]
-    assert kernels(net.finish(*sums), "cortex-m4") == [f"add_{isa}" for isa in expected]
-
-
-def test_functions_of_many_values_take_several_at_a_time() -> None:
-    """Few are not worth the code; sqrt has one kernel."""
-    net = FloatNet()
-    few, many = (net.input((1, count), F32) for count in (127, 128))
-    some = [
-        net.add(attrs, [x], net.shape(x), F32)
-        for attrs in (ops.Unary("relu"), ops.Clamp(0.0, 6.0), ops.Unary("sqrt"))
-        for x in (few, many)
-    ]
-    graph = net.finish(*some)
-    expected = [
-        "relu_scalar",
-        "relu_dsp",
-        "clamp_scalar",
-        "clamp_dsp",
-        "sqrt_scalar",
-        "sqrt_scalar",
-    ]
-    assert kernels(graph, "cortex-m4") == expected
-
-
-def test_outputs_that_are_left_are_filled_up_to_vectors() -> None:
-    """Where a layer has pixels enough for its weights, and none of them is to be saved."""
-    net = FloatNet()
-    odd, even = net.image(5), net.image(8)
-    wide, tiny = net.image(5, 64), net.image(5, sides=(3, 3))
-    pixels = [net.layer(*each) for each in ((26, 24, 3), (26, 25, 3), (26, 8, 7), (26, 8, 4))]
-    graph = net.finish(odd, even, wide, tiny, *pixels)
-    filled = {}
-    for optimize in (Optimize.BALANCED, Optimize.SIZE):
-        plan = make_plan(graph, Target.parse("cortex-m55"), optimize=optimize)
-        calls = {step.op.outputs[0]: step.calls[0] for step in plan.steps}
-        filled[optimize] = [dict(calls[i].fields).get("filled", 0) for i in graph.outputs]
-    expected = [1, 0, 0, 0, 1, 0, 1, 0]
-    assert filled == {Optimize.BALANCED: expected, Optimize.SIZE: [0] * len(expected)}
-
-
 def test_filled_weights_are_checked() -> None:
     net = FloatNet()
-    plan = make_plan(net.finish(net.image(7)), Target.parse("cortex-m55"))
+    with taking(where(lambda attrs, calls: calls[0].int_fields.get("filled", 0))):
+        plan = make_plan(net.finish(net.image(7)), Target.parse("cortex-m55"))
     name = next(constant.name for constant in plan.constants if constant.name.startswith("w_"))
     for at in (0, 6, 7, 8 * 18 - 1):
         constants = list(plan.constants)
@@ -353,7 +312,7 @@ def test_filled_weights_are_checked() -> None:
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
 def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
-    net, alone, target = FloatNet(), FloatNet(), Target.parse(cpu)
+    net, target = FloatNet(), Target.parse(cpu)
     rows = (
         (1, 64, 10),
         (1, 7, 1),
@@ -404,17 +363,16 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
         attrs = ops.FloatConv2d(Window((1, 1), (1, 1), (0, 0, 0, 0)), 1)
         shape, weight = (2, channels, 5, 7), net.some(channels, 16, 1, 1)
         outs.append(net.add(attrs, [pixel, weight], shape, F32, channels_last(4)))
-    graphs = [net.finish(*outs), alone.finish(*(alone.layer(*each) for each in rows))]
+    graph = net.finish(*outs)
     random = np.random.default_rng(1)
-    inputs = [
-        [random.standard_normal(graph.tensors[x].shape, np.float32) for x in graph.inputs]
-        for graph in graphs
-    ]
+    inputs = [random.standard_normal(graph.tensors[x].shape, np.float32) for x in graph.inputs]
     jobs = [
-        Job(GraphProgram(f"products{i}", b"", made=graph), [values])
-        for i, (graph, values) in enumerate(zip(graphs, inputs, strict=True))
+        Job(GraphProgram(f"products{n}", b"", made=replace(graph, name=f"products{n}")), [inputs])
+        for n in range(COPIES)
     ]
-    results = run_jobs(jobs, target, tmp_path)
-    for graph, values, (got, *_) in zip(graphs, inputs, results, strict=True):
-        for a, b in zip(got, run_graph(graph, values), strict=True):
+    with taking(spread):
+        results = run_jobs(jobs, target, tmp_path)
+    expected = run_graph(graph, inputs)
+    for (got, *_) in results:
+        for a, b in zip(got, expected, strict=True):
             assert a.tobytes() == b.tobytes()

@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection, Iterable
 from itertools import product
 
 import pytest
 
+from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.choose.kernels import choose
 from cortexm_tools.plan.choose.options import Option, within
 from cortexm_tools.plan.lower.context import Lowered
+from cortexm_tools.plan.search.space import SearchSpace
+from cortexm_tools.simplify import simplify
+from cortexm_tools.target import Optimize, Target
+
+from tests.support.random_graphs import random_branches, random_network
 
 
 def random_operators(seed: int) -> list[list[Option]]:
@@ -32,9 +39,17 @@ def random_operators(seed: int) -> list[list[Option]]:
     ]
 
 
-def cost(options: list[Option] | tuple[Option, ...], per_byte: float) -> float:
-    flash = {part: size for option in options for part, size in option.flash.items()}
-    return sum(option.instructions for option in options) + per_byte * sum(flash.values())
+def flash(options: Iterable[Option]) -> int:
+    """Bytes, of what several bring once."""
+    return sum({part: size for o in options for part, size in o.flash.items()}.values())
+
+
+def instructions(options: Iterable[Option]) -> float:
+    return sum(option.instructions for option in options)
+
+
+def cost(options: Collection[Option], per_byte: float) -> float:
+    return instructions(options) + per_byte * flash(options)
 
 
 @pytest.mark.parametrize("per_byte", [0.0, 2.0, 1e6])
@@ -60,3 +75,52 @@ def test_room_leaves_what_needs_no_more_and_at_least_one_way() -> None:
             assert list(left) == fitting or (
                 not fitting and all(o.memory == min(w.memory for w in options) for o in left)
             )
+
+
+def test_a_kernel_that_is_there_is_taken_unless_another_one_saves_its_code() -> None:
+    def option(kernel: str, cost: float) -> Option:
+        return Option(Lowered((), {}), cost, {kernel: 500}, 0)
+
+    first = [option("a", 1000), option("b", 9000)]
+    for saved, taken in ((900, ["a", "a"]), (1100, ["a", "b"])):
+        second = [option("a", 3000), option("b", 3000 - saved)]
+        chosen = choose([first, second], 2.0)
+        assert [kernel for each in chosen for kernel in each.flash] == taken
+    # Two layers share what one alone would not bring.
+    chosen = choose([first, [option("a", 3000), option("b", 2400)]] + [second] * 2, 2.0)
+    assert [kernel for each in chosen for kernel in each.flash] == ["a", "b", "b", "b"]
+
+
+GRAPHS = [*map(random_network, range(6)), *map(random_branches, range(4))]
+CPUS = [Target.parse(cpu) for cpu in ("cortex-m55", "cortex-m4", "cortex-m0")]
+
+
+@pytest.mark.parametrize("target", CPUS, ids=lambda target: target.core.value)
+def test_size_speed_and_what_lies_between(target: Target) -> None:
+    """The dearer a byte, the fewer of them and the more instructions."""
+    differ = 0
+    for graph in map(simplify, GRAPHS):
+        space = SearchSpace(graph, target)
+        small, balanced, fast = (
+            space.chosen(optimize).values()
+            for optimize in (Optimize.SIZE, Optimize.BALANCED, Optimize.SPEED)
+        )
+        assert flash(small) <= flash(balanced) <= flash(fast)
+        assert instructions(small) >= instructions(balanced) >= instructions(fast)
+        differ += flash(small) < flash(fast)
+    assert differ
+
+
+@pytest.mark.parametrize("target", CPUS[:2], ids=lambda target: target.core.value)
+def test_a_limit_is_met_where_the_smallest_arena_meets_it(target: Target) -> None:
+    """And where it is no limit no step gives anything up, and none costs less."""
+    spared = 0
+    for graph in map(simplify, GRAPHS):
+        usual, roomy, least = (make_plan(graph, target, ram_limit=n) for n in (None, 1 << 24, 1))
+        assert least.arena_size <= usual.arena_size and roomy.spared == 0
+        for limit in (least.arena_size, (least.arena_size + roomy.arena_size) // 2, roomy.arena_size):
+            plan = make_plan(graph, target, ram_limit=limit)
+            assert plan.arena_size <= limit
+            assert plan.spared == 0 or limit < roomy.arena_size
+            spared += plan.spared
+    assert spared

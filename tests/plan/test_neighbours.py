@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Neighbouring pixels of a convolution that are computed as one: how many, with which weights, and the same
-bytes."""
+"""Neighbouring pixels of a convolution that are computed as one: with which weights, and the same bytes."""
 
 from __future__ import annotations
 
@@ -11,22 +10,22 @@ import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import Array, DType, Graph, ops
-from cortexm_tools.ir.geometry import Window
+from cortexm_tools.ir import DType, Graph, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.linear_map import check_linear_map
-from cortexm_tools.plan.forms.problem import ConvProblem
-from cortexm_tools.plan.lower.conv_forms import joined_neighbours
+from cortexm_tools.plan.forms.neighbours import join_pixels
+from cortexm_tools.plan.forms.rows import row_as_pixel
 from cortexm_tools.plan.types import Plan
-from cortexm_tools.target import Optimize, Target
+from cortexm_tools.target import Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net
 from tests.support.ownership import replay
 from tests.support.problems import conv_problem
 from tests.support.random_graphs import random_inputs
+from tests.support.ways import taking, where
 
 # Inputs, outputs, rows and columns, kernel, stride, padding, dilation.
 LAYERS = (
@@ -48,17 +47,10 @@ LAYERS = (
 )
 
 
-def peak(net: Net) -> int:
-    """A layer that takes most memory, so that others have room for what they make larger."""
-    large = net.pad(net.input((1, 1, 1, 1)), (0, 0, 0, 0), (0, 0, 127, 255), 3)
-    window = Window((128, 256), (1, 1), (0, 0, 0, 0))
-    return net.add(ops.MaxPool2d(window, *DType.S8.limits), [large], (1, 1, 1, 1))
-
-
-def graph_of(of: DType = DType.S8, *, may_grow: bool = True) -> Graph:
+def graph_of(of: DType = DType.S8) -> Graph:
     net = Net("neighbours", 7)
-    outs = [peak(net)] if may_grow else []
-    for in_c, out_c, size, kernel, stride, padding, dilation in LAYERS:
+    outs = []
+    for in_c, out_c, size, kernel, stride, padding, dilation in LAYERS * 2:
         x = net.input((1, in_c, *size), of)
         outs.append(net.conv(x, out_c, kernel, stride, padding, dilation=dilation))
     return net.finish(*outs)
@@ -81,18 +73,25 @@ def fields_of(width: int, kernel: int, stride: int = 1, padding: int = 0) -> dic
     }
 
 
-def joined(
-    cpu: str, weight: Array, fields: dict[str, int], wide: bool = False
-) -> tuple[int, ConvProblem]:
-    """How many pixels are one, and the form."""
-    form = joined_neighbours(Target.parse(cpu), conv_problem(weight, fields, wide=wide))
-    return len(form.weight) // len(weight), form
+# Several pixels of a layer as one.
+JOINED = where(
+    lambda attrs, calls: any(
+        call.int_fields.get("out_c", 0) > len(attrs.rescales) for call in calls
+    )
+)
+
+
+def plan_of(graph: Graph, cpu: str) -> Plan:
+    with taking(JOINED):
+        return make_plan(graph, Target.parse(cpu))
 
 
 def test_each_pixel_has_its_window() -> None:
     weight = np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
-    count, form = joined("cortex-m55", weight, fields_of(32, 3, padding=1))
-    assert count == 4 and form.weight.shape == (4, 1, 6, 2)
+    forms = {len(form.weight): form for form in join_pixels(conv_problem(weight, fields_of(32, 3, padding=1)))}
+    assert forms.keys() == {2, 4, 8}
+    form = forms[4]
+    assert form.weight.shape == (4, 1, 6, 2)
     for pixel in range(4):
         assert (form.weight[pixel, :, pixel : pixel + 3] == weight[0]).all()
     assert np.count_nonzero(form.weight) == 4 * weight.size
@@ -102,15 +101,15 @@ def test_each_pixel_has_its_window() -> None:
 
 def test_pixels_of_one_column_are_pixels_of_more_channels() -> None:
     weight = np.arange(1, 17, dtype=np.int8).reshape(2, 1, 1, 8)
-    count, form = joined("cortex-m4", weight, fields_of(16, 1))
-    assert count > 1 and form.weight.shape == (2 * count, 1, 1, 8 * count)
-    assert form.fields["in_w"] * count == 16 and form.fields["kernel_w"] == 1
+    for count, form in zip((2, 4, 8), join_pixels(conv_problem(weight, fields_of(16, 1))), strict=True):
+        assert form.weight.shape == (2 * count, 1, 1, 8 * count)
+        assert form.fields["in_w"] * count == 16 and form.fields["kernel_w"] == 1
 
 
 def test_a_whole_row_needs_no_padding() -> None:
     weight = np.arange(1, 11, dtype=np.int8).reshape(5, 1, 2, 1)
-    count, form = joined("cortex-m55", weight, fields_of(12, 2, padding=1))
-    assert count == 13 and form.weight.shape == (13 * 5, 1, 1, 12)
+    form = row_as_pixel(conv_problem(weight, fields_of(12, 2, padding=1)), 1024)
+    assert form is not None and form.weight.shape == (13 * 5, 1, 1, 12)
     assert (form.fields["in_c"], form.fields["in_w"], form.fields["in_x0"]) == (12, 1, 0)
     rows = form.weight.reshape(13, 5, 12)
     for pixel in range(1, 12):
@@ -124,35 +123,22 @@ def test_rows_of_pixels_are_pixels_of_one_row() -> None:
     weight = np.arange(1, 10, dtype=np.int8).reshape(1, 3, 3, 1)
     fields = fields_of(8, 3, padding=1) | {"in_h": 9, "out_h": 5}
     fields |= {"in_y0": -1, "stride_h": 2, "dilation_h": 1, "act_min": -128, "act_max": 127}
-    for cpu in ("cortex-m55", "cortex-m4"):
-        count, form = joined(cpu, weight, fields)
-        assert count == 8 and form.weight.shape == (8, 1, 3, 8)
-        row = {"in_w": 9, "out_w": 5, "in_x0": -1, "kernel_w": 3, "stride_w": 2}
-        column = {"in_h": 1, "out_h": 1, "in_y0": 0, "kernel_h": 1, "stride_h": 1}
-        wanted = row | column | {"in_row_stride": 72}
-        assert wanted.items() <= form.fields.items()
-        taps = form.weight.reshape(8, 3, 8)
-        for pixel in range(1, 7):
-            assert (taps[pixel, :, pixel - 1 : pixel + 2] == weight[0, :, :, 0]).all()
-        assert (taps[0, :, :2] == weight[0, :, 1:, 0]).all() and not taps[0, :, 2:].any()
+    form = row_as_pixel(conv_problem(weight, fields), 1024)
+    assert form is not None and form.weight.shape == (8, 1, 3, 8)
+    row = {"in_w": 9, "out_w": 5, "in_x0": -1, "kernel_w": 3, "stride_w": 2}
+    column = {"in_h": 1, "out_h": 1, "in_y0": 0, "kernel_h": 1, "stride_h": 1}
+    assert (row | column | {"in_row_stride": 72}).items() <= form.fields.items()
+    taps = form.weight.reshape(8, 3, 8)
+    for pixel in range(1, 7):
+        assert (taps[pixel, :, pixel - 1 : pixel + 2] == weight[0, :, :, 0]).all()
+    assert (taps[0, :, :2] == weight[0, :, 1:, 0]).all() and not taps[0, :, 2:].any()
 
 
-def test_rows_that_are_copied_serve_several_pixels() -> None:
-    """On DSP, where pixels are no fours of codes."""
-    for in_c, count in ((3, 2), (4, 1)):
-        weight = np.ones((8, 5, 1, in_c), np.int8)
-        assert joined("cortex-m4", weight, fields_of(12, 1))[0] == count
-
-
-def test_not_where_it_costs_more() -> None:
-    few, many = np.ones((1, 1, 1, 8), np.int8), np.ones((64, 1, 1, 64), np.int8)
-    deep = np.ones((1, 1, 1, 2048), np.int8)
-    assert joined("cortex-m55", many, fields_of(16, 1))[0] == 1
-    assert joined("cortex-m55", few, fields_of(17, 1))[0] == 1  # no whole pixels
-    assert joined("cortex-m55", deep, fields_of(16, 1))[0] == 1  # too many zeros
-    assert joined("cortex-m3", few, fields_of(16, 1))[0] > 1
-    assert joined("cortex-m3", few, fields_of(16, 1), wide=True)[0] == 1
-    assert joined("any", few, fields_of(16, 1))[0] == 1
+def test_what_adds_too_much_is_no_form() -> None:
+    few = np.ones((1, 1, 1, 8), np.int8)
+    assert not list(join_pixels(conv_problem(few, fields_of(17, 1))))  # no whole pixels
+    assert row_as_pixel(conv_problem(few, fields_of(12, 1)), 11 * 12 * 8 - 1) is None
+    assert row_as_pixel(conv_problem(few, fields_of(17, 1)), 1 << 20) is None
 
 
 @pytest.mark.parametrize(
@@ -168,7 +154,7 @@ def test_not_where_it_costs_more() -> None:
 )
 def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
     graph, target = graph_of(of), Target.parse(cpu)
-    plan = make_plan(graph, target)
+    plan = plan_of(graph, cpu)
     if of is DType.S8:
         replay(plan)
     calls = [call for step in plan.steps for call in step.calls if call.macs]
@@ -178,29 +164,13 @@ def test_joined_neighbours_give_the_same_bytes(cpu: str, of: DType, tmp_path: Pa
         if isinstance(op.attrs, ops.Conv2d)
     ]
     are_joined = (call.int_fields["out_c"] > n for call, n in zip(calls, outputs, strict=True))
-    assert sum(are_joined) >= 5
+    assert sum(are_joined) >= 20
     inputs = random_inputs(graph, 1)
     program = GraphProgram("neighbours", b"", made=graph)
-    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    with taking(JOINED):
+        got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
     for a, b in zip(got, run_graph(graph, inputs), strict=True):
         assert (a == b).all()
-
-
-def test_joined_neighbours_must_be_worth_their_scratch() -> None:
-    """Two pixels of three columns save three instructions for each byte of scratch that they need more: they
-    are one where the arena has it. Other layers save more."""
-    for may_grow in (True, False):
-        net = Net("scratch", 3)
-        x = net.conv(net.input((1, 12, 1, 32)), 8, (1, 3), padding=(0, 0, 0, 0))
-        outs = [x, *([peak(net)] if may_grow else ())]
-        plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
-        widths = [
-            call.int_fields["out_w"] for step in plan.steps for call in step.calls if call.macs
-        ]
-        assert widths == ([15] if may_grow else [30])
-    few = make_plan(graph_of(may_grow=False), Target.parse("cortex-m55"))
-    widths = [call.int_fields["out_w"] for step in few.steps for call in step.calls]
-    assert sum(width < layer[2][1] for width, layer in zip(widths, LAYERS, strict=True)) >= 5
 
 
 def refused(plan: Plan) -> int:
@@ -220,13 +190,13 @@ def refused(plan: Plan) -> int:
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m33", "cortex-m4"])
 def test_other_products_are_refused(cpu: str) -> None:
-    plan = make_plan(graph_of(may_grow=False), Target.parse(cpu))
+    plan = plan_of(graph_of(), cpu)
     assert refused(plan) >= 20  # weights, biases, multipliers and shifts of five layers at least
 
 
 @pytest.mark.parametrize("name", ["in_x0", "stride_w", "kernel_w", "out_w", "in_c"])
 def test_other_windows_are_refused(name: str) -> None:
-    plan = make_plan(graph_of(may_grow=False), Target.parse("cortex-m55"))
+    plan = plan_of(graph_of(), "cortex-m55")
     step = [step for step in plan.steps if step.calls[0].macs][2]
     fields = tuple(
         (key, value + (key == name))
@@ -240,10 +210,12 @@ def test_other_windows_are_refused(name: str) -> None:
 
 
 def test_other_rows_are_refused() -> None:
-    plan = make_plan(graph_of(), Target.parse("cortex-m4"))
-    step = plan.steps[-2]
+    # The rows of a column as those of a row.
+    with taking(where(lambda attrs, calls: calls[0].int_fields["in_h"] < attrs.window.kernel[0])):
+        plan = make_plan(graph_of(), Target.parse("cortex-m4"))
+    step = next(step for step in plan.steps if step.calls[0].int_fields["in_h"] == 1 < step.calls[0].int_fields["kernel_w"])
     (call,) = step.calls
-    assert call.int_fields["in_h"] == 1 < call.int_fields["kernel_w"]
+    assert call.int_fields["in_h"] == 1
     check_linear_map(plan, step)
     for name in ("in_h", "in_w", "in_x0", "in_y0", "out_h", "out_w", "stride_w", "dilation_w"):
         fields = tuple((k, v + 1 if k == name else v) for k, v in call.fields)  # type: ignore[operator]
@@ -258,12 +230,3 @@ def test_parts_of_a_concatenation_stay_where_they_are() -> None:
     plan = make_plan(net.finish(net.concat(parts, 1)), Target.parse("cortex-m55"))
     widths = [call.int_fields["out_w"] for step in plan.steps for call in step.calls if call.macs]
     assert widths == [8, 8]
-
-
-def test_a_plan_for_size_has_the_weights_alone() -> None:
-    m55 = Target.parse("cortex-m55")
-    joined, plain = (
-        sum(constant.nbytes for constant in make_plan(graph_of(), m55, optimize=optimize).constants)
-        for optimize in (Optimize.BALANCED, Optimize.SIZE)
-    )
-    assert plain < joined

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Depthwise convolutions of several outputs a channel from a copy of the image: where there is room for it,
-and the same bytes."""
+"""Depthwise convolutions of several outputs a channel from a copy of the image: the same bytes, and which
+memory they need."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ import pytest
 from cortexm_tools.ir import DType, Graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
-from cortexm_tools.plan.kernels import planes
-from cortexm_tools.plan.search import less_scratch
 from cortexm_tools.plan.types import Plan
 from cortexm_tools.target import Target
 
 from tests.support.batches import assert_same_bytes
 from tests.support.graphs import Net
+from tests.support.ways import taking, using
 
 M4 = Target.parse("cortex-m4")
 
@@ -48,31 +47,15 @@ def taken(plan: Plan) -> list[str]:
     return [call.kernel.op for step in plan.steps for call in step.calls]
 
 
+PLANES = "depthwise_conv2d_planes"
+
+
 @pytest.mark.parametrize("of", [DType.S8, DType.S16])
-def test_copies_give_the_same_bytes(
-    of: DType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        less_scratch, "_without_growth", lambda choose, limit: choose(frozenset(), limit)
-    )
-    monkeypatch.setattr(planes, "_SHARE_DSP", 9.0)
+def test_copies_give_the_same_bytes(of: DType, tmp_path: Path) -> None:
     graph = graph_of(of)
-    assert taken(check_plan(make_plan(graph, M4))) == ["depthwise_conv2d_planes"] * len(LAYERS)
-    assert_same_bytes(graph, M4, tmp_path, seed=2)
-
-
-def test_an_arena_does_not_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two layers that would copy the image, the one beside which there is room does."""
-    net = Net("room", 3)
-    x = net.conv(net.input((1, 3, 16, 16)), 9, (5, 5), padding=(2, 2, 2, 2), depthwise=True)
-    y = net.pool(x, (3, 3), largest=True)
-    graph = net.finish(net.conv(y, 18, (5, 5), padding=(2, 2, 2, 2), depthwise=True))
-    plan = make_plan(graph, M4)
-    first, *_, last = taken(plan)
-    assert first == "depthwise_conv2d" and last == "depthwise_conv2d_planes"
-    monkeypatch.setattr(planes, "_SHARE_DSP", 0.0)
-    least = make_plan(graph, M4)
-    assert taken(least)[-1] == "depthwise_conv2d" and plan.arena_size == least.arena_size
+    with taking(using(PLANES)):
+        assert taken(check_plan(make_plan(graph, M4))) == [PLANES] * len(LAYERS)
+        assert_same_bytes(graph, M4, tmp_path, seed=2)
 
 
 def test_a_result_does_not_lie_over_the_operand() -> None:
@@ -80,9 +63,9 @@ def test_a_result_does_not_lie_over_the_operand() -> None:
     net = Net("apart", 3)
     x = net.activation(net.input((1, 2, 12, 12)))
     deep = net.conv(x, 4, (5, 5), padding=(2, 2, 2, 2), depthwise=True)
-    large = net.pad(net.input((1, 1, 1, 1)), (0,) * 4, (0, 0, 63, 63), 3)
-    plan = check_plan(make_plan(net.finish(deep, large), M4))
-    assert "depthwise_conv2d_planes" in taken(plan)
+    with taking(using(PLANES)):
+        plan = check_plan(make_plan(net.finish(deep), M4))
+    assert PLANES in taken(plan)
     first, second = (plan.buffers[plan.buffer_of[i]] for i in (x, deep))
     assert (
         first.offset + first.nbytes <= second.offset

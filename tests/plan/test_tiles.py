@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks whose convolutions all take conv2d_tiles, and those that keep conv2d."""
+"""Convolutions in tiles: which may be, and the same bytes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.contracts import check_contracts
 from cortexm_tools.plan.types import Plan
-from cortexm_tools.target import Optimize, Target
+from cortexm_tools.target import Target
 
 from tests.support.batches import assert_same_bytes
 from tests.support.graphs import Net
+from tests.support.ways import taking, using
 
 M55 = Target.parse("cortex-m55")
 
@@ -57,52 +58,26 @@ def kernels_of(plan: Plan) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("optimize", list(Optimize))
-def test_all_convolutions_take_tiles(optimize: Optimize) -> None:
-    plan = check_plan(make_plan(network(), M55, optimize=optimize))
-    assert kernels_of(plan) == {"conv2d_tiles"}
+def plan_of(graph: Graph, *, bands: bool = True) -> Plan:
+    with taking(using("conv2d_tiles")):
+        return check_plan(make_plan(graph, M55, bands=bands))
+
+
+def test_all_convolutions_may_take_tiles() -> None:
+    assert kernels_of(plan_of(network())) == {"conv2d_tiles"}
+    assert kernels_of(plan_of(network(), bands=False)) == {"conv2d_tiles"}
 
 
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"last": 9}, "nine outputs"),
         ({"width": 96}, "rows that are too long"),
         ({"outputs": 20}, "channels that are no sixteens"),
         ({"groups": 2}, "groups"),
-        ({"width": 10}, "pixels that are no fours"),
     ],
 )
-def test_one_that_cannot_keeps_conv2d_for_all(changed: dict[str, int], why: str) -> None:
-    plan = check_plan(make_plan(network(**changed), M55))
-    assert "conv2d_tiles" not in kernels_of(plan), why
-
-
-def test_other_cores_and_no_bands() -> None:
-    assert "conv2d_tiles" not in kernels_of(make_plan(network(), Target.parse("cortex-m4")))
-    assert kernels_of(make_plan(network(), M55, bands=False)) == {"conv2d_tiles"}
-
-
-def test_a_linear_layer_of_few_products_is_no_convolution() -> None:
-    """It may take what the convolutions take: gathered windows here, as of Swin's patches."""
-    net = Net("patches", 3)
-    x = net.input((1, 3, 32, 32))
-    x = net.conv(x, 24, (2, 2), (2, 2), padding=(0, 0, 0, 0))
-    x = net.linear(net.view(net.pool(x, (16, 16), largest=False), (1, 24)), 48)
-    graph = unclamped(net.finish(net.linear(x, 2)))
-    assert check_plan(make_plan(graph, M55)).steps
-
-
-def test_the_arena_is_no_larger() -> None:
-    """A step may need more scratch: then the network does without tiles."""
-    net = Net("pixels", 3)
-    x = net.input((1, 16, 8, 8))
-    x = net.conv(x, 64, (3, 3), padding=(1, 1, 1, 1))
-    x = net.conv(x, 64, (3, 3), padding=(1, 1, 1, 1))
-    for outputs in (512, 16):  # the former need a tile, and no columns
-        x = net.conv(x, outputs, (1, 1), padding=(0, 0, 0, 0))
-    plan = make_plan(unclamped(net.finish(x)), M55)
-    assert kernels_of(plan) == {"conv2d_plain"}
+def test_one_that_cannot_has_another_kernel(changed: dict[str, int], why: str) -> None:
+    assert len(kernels_of(plan_of(network(**changed)))) > 1, why
 
 
 def test_results_on_the_board(tmp_path: Path) -> None:
@@ -115,13 +90,13 @@ def test_results_on_the_board(tmp_path: Path) -> None:
             y = net.conv(x, 16, (3, 3), (stride, stride), (1, 2, 2, 0), relu=stride == 1)
             outs.append(net.conv(y, 48, (3, 3), padding=(2, 2, 2, 2)))
     graph = unclamped(net.finish(*outs))
-    plan = check_plan(make_plan(graph, M55))
-    assert kernels_of(plan) == {"conv2d_tiles"}
-    assert_same_bytes(graph, M55, tmp_path)
+    assert kernels_of(plan_of(graph)) == {"conv2d_tiles"}
+    with taking(using("conv2d_tiles")):
+        assert_same_bytes(graph, M55, tmp_path)
 
 
 def test_what_the_kernel_takes_for_granted() -> None:
-    plan = make_plan(network(), M55, bands=False)
+    plan = plan_of(network(), bands=False)
     steps = [s for s in plan.steps if any(c.kernel.op == "conv2d_tiles" for c in s.calls)]
     for step in steps:
         (call,) = step.calls
@@ -144,12 +119,13 @@ def test_what_the_kernel_takes_for_granted() -> None:
 
 def test_biases_have_23_bits() -> None:
     graph = network()
-    plan = make_plan(graph, M55, bands=False)
+    plan = plan_of(graph, bands=False)
     (index,) = {op.inputs[2] for op in graph.ops if op.kind == "conv2d"} & {graph.ops[0].inputs[2]}
     tensors = list(graph.tensors)
     assert tensors[index].data is not None
     tensors[index] = replace(tensors[index], data=np.full(16, 1 << 23, np.int32))
     large = replace(graph, tensors=tuple(tensors))
-    assert "conv2d_tiles" not in kernels_of(make_plan(large, M55))
+    (first, *_) = plan_of(large, bands=False).steps
+    assert first.calls[0].kernel.op != "conv2d_tiles"
     with pytest.raises(CortexMError, match="requires largest_bias < 1 << 22"):
         check_contracts(replace(plan, graph=large), plan.steps[0])

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transposed convolutions in forms that cost less: with which weights, where, and the same bytes."""
+"""Transposed convolutions in other forms: with which weights, and the same bytes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from cortexm_tools.errors import CortexMError
-from cortexm_tools.ir import Array, DType, Graph, channels_last, contiguous, ops
+from cortexm_tools.ir import DType, Graph, channels_last, contiguous, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.check import check_plan
 from cortexm_tools.plan.check.linear_map import check_linear_map
 from cortexm_tools.plan.forms.float_phases import float_phases
-from cortexm_tools.plan.forms.problem import ConvProblem
-from cortexm_tools.plan.kernels import gathered
-from cortexm_tools.plan.lower import conv_forms
-from cortexm_tools.plan.lower.conv_forms import joined_columns
+from cortexm_tools.plan.forms.phases import columns_as_one
 from cortexm_tools.plan.types import Call, ConstantArg, Field, Plan, ScratchArg, TensorArg
 from cortexm_tools.target import Optimize, Target
 
 from tests.support.batches import Job, run_jobs
 from tests.support.graphs import GraphProgram, Net, rescales
 from tests.support.problems import conv_problem
+from tests.support.ways import taking, where
 
 # Inputs, outputs, rows and columns, kernel, stride, what is cut off above, left, below and right, rows and
 # columns added behind.
@@ -47,6 +47,9 @@ OF_STRIDE_1 = (
 _Layer = tuple[
     int, int, tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, ...], tuple[int, int]
 ]
+
+
+Wanted = Callable[[Any, Sequence[Call]], bool]
 
 
 def graph_of(*layers: _Layer, of: DType = DType.S8, images: int = 1) -> Graph:
@@ -71,11 +74,36 @@ def graph_of(*layers: _Layer, of: DType = DType.S8, images: int = 1) -> Graph:
     return net.finish(*outs)
 
 
-def calls_of(graph: Graph, target: Target) -> list[Call]:
-    """The call of each operator; the plan has them in another order."""
-    steps = make_plan(graph, target).steps
-    made = {step.op.outputs[0]: step.calls[0] for step in steps}
-    return [made[op.outputs[0]] for op in graph.ops]
+def is_of_columns(attrs: Any, calls: Sequence[Call]) -> bool:
+    """Whether all phases of the columns are one pixel; where the stride is 1, whether it is a convolution."""
+    (call, *others) = calls
+    if attrs.window.stride == (1, 1):
+        return call.kernel.serves.startswith("conv2d") and not others
+    return call.int_fields.get("out_c", 0) > len(attrs.rescales) and not others
+
+
+def is_of_rows(attrs: Any, calls: Sequence[Call]) -> bool:
+    """Whether a convolution makes rows, or two rows, in scratch."""
+    return any(call.kernel.serves.startswith("conv2d") for call in calls) and (
+        len(calls) > 1 or attrs.window.stride != (1, 1)
+    )
+
+
+def is_of_all_rows(attrs: Any, calls: Sequence[Call]) -> bool:
+    """Whether a single one makes all of them, which copies follow."""
+    kinds = [call.kernel.serves.startswith("conv2d") for call in calls]
+    return kinds[0] and len(kinds) > 1 and not any(kinds[1:])
+
+
+def found(plan: Plan, wanted: Wanted) -> list[bool]:
+    """Which operators are so, by their results; the plan may have them in another order."""
+    made = {step.op.outputs[0]: wanted(step.op.attrs, step.calls) for step in plan.steps}
+    return [made[index] for index in sorted(made)]
+
+
+def plan_of(graph: Graph, wanted: Wanted, cpu: str) -> Plan:
+    with taking(where(wanted)):
+        return make_plan(graph, Target.parse(cpu))
 
 
 def fields_of(width: int, begin: int, stride: int) -> dict[str, int]:
@@ -90,16 +118,10 @@ def fields_of(width: int, begin: int, stride: int) -> dict[str, int]:
     }
 
 
-def joined(cpu: str, weight: Array, fields: dict[str, int]) -> ConvProblem | None:
-    """The form with the columns of all phases as one, if it pays."""
-    problem = conv_problem(weight, fields, "transpose_conv2d")
-    form = joined_columns(Target.parse(cpu), problem)
-    return None if form is problem else form
-
-
 def test_each_column_has_its_taps() -> None:
     weight = np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
-    form = joined("cortex-m55", weight, fields_of(16, -1, 2))
+    problem = conv_problem(weight, fields_of(16, -1, 2), "transpose_conv2d")
+    form = columns_as_one(problem)
     assert form is not None and len(form.weight) == 2
     # Output columns 2 g and 2 g + 1; tap 0 of input i is column 2 i - 1, thus of pixel i - 1 the second.
     first, second = form.weight
@@ -107,16 +129,9 @@ def test_each_column_has_its_taps() -> None:
     assert (second[:, 0] == weight[0, :, 0]).all() and (second[:, 1] == weight[0, :, 2]).all()
     assert form.fields["in_x0"] == -1 and form.fields["kernel_w"] == 2
     assert form.fields["out_w"] == 8 and form.fields["out_pixel_stride"] == 2
-
-
-def test_not_where_it_costs_more_or_columns_are_left() -> None:
-    few, many = np.ones((2, 2, 2, 8), np.int8), np.ones((128, 2, 2, 8), np.int8)
-    deep = np.ones((8, 3, 3, 512), np.int8)
-    assert joined("cortex-m55", few, fields_of(16, 0, 2)) is not None
-    assert joined("cortex-m55", few, fields_of(17, 0, 2)) is None
-    assert joined("cortex-m55", many, fields_of(16, 0, 2)) is None
-    assert joined("cortex-m55", deep, fields_of(16, 0, 2)) is None  # too many zeros
-    assert joined("cortex-m3", few, fields_of(16, 0, 2)) is None
+    for width, stride in ((17, 2), (16, 1)):  # columns that are left, and a single phase
+        problem = conv_problem(weight, fields_of(width, 0, stride), "transpose_conv2d")
+        assert columns_as_one(problem) is None
 
 
 def compare(graph: Graph, target: Target, folder: Path) -> None:
@@ -134,22 +149,16 @@ def compare(graph: Graph, target: Target, folder: Path) -> None:
 
 @pytest.mark.parametrize("of", [DType.S8, DType.S16])
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m3"])
-def test_they_give_the_same_bytes(
-    cpu: str, of: DType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(conv_forms, "row_phases", lambda *given: [])
-    graph, target = graph_of(*LAYERS, *OF_STRIDE_1, of=of), Target.parse(cpu)
-    calls = calls_of(graph, target)
-    widths = [graph.tensors[op.outputs[0]].shape[3] for op in graph.ops]
-    are_joined = [call.int_fields["out_w"] < w for call, w in zip(calls, widths, strict=True)]
-    kinds = [call.kernel.serves.removesuffix("_wide") for call in calls]
-    assert kinds == ["transpose_conv2d"] * len(LAYERS) + ["conv2d"] * len(OF_STRIDE_1)
-    assert sum(are_joined) >= (0 if cpu == "cortex-m3" else 4)
-    compare(graph, target, tmp_path)
+def test_columns_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> None:
+    graph = graph_of(*LAYERS, *OF_STRIDE_1, of=of)
+    joined = found(plan_of(graph, is_of_columns, cpu), is_of_columns)
+    assert sum(joined[: len(LAYERS)]) >= 4 and all(joined[len(LAYERS) :])
+    with taking(where(is_of_columns)):
+        compare(graph, Target.parse(cpu), tmp_path)
 
 
-# Of these there is room for rows in scratch, beside a layer that takes more memory: columns or rows that are
-# no multiple of the stride, rows without a tap, more rows than the last phase has, and of a single row.
+# Of these rows are made in scratch: columns or rows that are no multiple of the stride, rows without a tap, more
+# rows than the last phase has, and of a single row.
 OF_ROWS = (
     *LAYERS,
     (13, 2, (6, 6), (3, 3), (2, 2), (0, 0, 0, 0), (0, 0)),
@@ -167,65 +176,17 @@ OF_PAIRS = (
 )
 
 
-def with_room(*layers: _Layer, of: DType = DType.S8, images: int = 1) -> Graph:
-    """Those layers in the middle of a graph that needs more memory elsewhere."""
-    graph = graph_of(*layers, of=of, images=images)
-    net = Net("room", 1)
-    net.tensors += graph.tensors
-    net.ops += graph.ops
-    net.inputs += graph.inputs
-    wide = net.pad(net.input((1, 1, 1, 1)), (0,) * 4, (0, 0, 199, 199), 3)
-    last = net.add(
-        ops.MaxPool2d(Window((200, 200), (1, 1), (0,) * 4), -128, 127), [wide], (1, 1, 1, 1)
-    )
-    return net.finish(*graph.outputs, last)
-
-
-def rows_of(plan: Plan) -> list[bool]:
-    """Which transposed convolutions are convolutions of rows."""
-    made = {step.op.outputs[0]: step.calls for step in plan.steps}
-    return [
-        any(call.kernel.serves == "conv2d" for call in made[op.outputs[0]])
-        for op in plan.graph.ops
-        if isinstance(op.attrs, ops.TransposeConv2d) and op.attrs.window.stride != (1, 1)
-    ]
-
-
-def without_copies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No kernel that copies the image, which these layers would take where its code is worth it."""
-    monkeypatch.setattr(gathered, "pays", lambda *given, **named: False)
-
-
-def pairs_of(plan: Plan) -> int:
-    """How many transposed convolutions of stride 1 are made in scratch."""
-    return sum(
-        isinstance(step.op.attrs, ops.TransposeConv2d)
-        and step.op.attrs.window.stride == (1, 1)
-        and any(call.result is None for call in step.calls)
-        for step in plan.steps
-    )
-
-
 @pytest.mark.parametrize("of", [DType.S8, DType.S16])
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
 @pytest.mark.parametrize("images", [1, 2])
 def test_rows_in_scratch_give_the_same_bytes(
-    cpu: str, of: DType, images: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cpu: str, of: DType, images: int, tmp_path: Path
 ) -> None:
-    without_copies(monkeypatch)
-    graph, target = with_room(*OF_ROWS, *OF_PAIRS, of=of, images=images), Target.parse(cpu)
-    plan, small = (make_plan(graph, target, optimize=o) for o in (Optimize.BALANCED, Optimize.SIZE))
-    assert sum(rows_of(plan)) >= 6 and not any(rows_of(small))
-    assert pairs_of(plan) == (0 if cpu == "cortex-m4" else 3 if of is DType.S8 else 2)
-    assert pairs_of(small) == 0
-    compare(graph, target, tmp_path)
-
-
-def test_no_rows_in_scratch_where_the_arena_would_grow() -> None:
-    layer, m55 = (8, 8, (9, 9), (3, 3), (2, 2), (0, 0, 0, 0), (0, 0)), Target.parse("cortex-m55")
-    alone, roomy = make_plan(graph_of(layer), m55), make_plan(with_room(layer), m55)
-    assert not any(rows_of(alone)) and all(rows_of(roomy))
-    assert alone.arena_size < 9 * 9 * 8 + 19 * 19 * 8 + 1024
+    graph = graph_of(*OF_ROWS, *OF_PAIRS, of=of, images=images)
+    rows = found(plan_of(graph, is_of_rows, cpu), is_of_rows)
+    assert sum(rows[: len(OF_ROWS)]) >= 9 and sum(rows[len(OF_ROWS) :]) >= 2
+    with taking(where(is_of_rows)):
+        compare(graph, Target.parse(cpu), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +198,7 @@ def test_no_rows_in_scratch_where_the_arena_would_grow() -> None:
     ],
 )
 def test_taps_that_are_elsewhere_are_found_out(layer: _Layer, field: str, more: int) -> None:
-    plan = make_plan(graph_of(layer), Target.parse("cortex-m55"))
+    plan = plan_of(graph_of(layer), is_of_columns, "cortex-m55")
     (step,) = plan.steps
     check_linear_map(plan, step)
     (call,) = step.calls
@@ -257,15 +218,10 @@ def test_taps_that_are_elsewhere_are_found_out(layer: _Layer, field: str, more: 
 )
 @pytest.mark.parametrize("layer", [OF_ROWS[7], OF_PAIRS[0]])
 def test_rows_that_are_elsewhere_are_found_out(
-    layer: _Layer,
-    number: int,
-    field: str,
-    more: int,
-    monkeypatch: pytest.MonkeyPatch,
+    layer: _Layer, number: int, field: str, more: int
 ) -> None:
-    without_copies(monkeypatch)
-    plan = make_plan(with_room(layer), Target.parse("cortex-m55"))
-    (step,) = (step for step in plan.steps if isinstance(step.op.attrs, ops.TransposeConv2d))
+    plan = plan_of(graph_of(layer), is_of_all_rows, "cortex-m55")
+    (step,) = plan.steps
     check_linear_map(plan, step)
     calls = list(step.calls)
     number = min(number, len(calls) - 1)
@@ -278,8 +234,8 @@ def test_rows_that_are_elsewhere_are_found_out(
 
 
 def test_rows_that_are_overwritten_or_missing_are_found_out() -> None:
-    plan = make_plan(with_room(OF_ROWS[7]), Target.parse("cortex-m55"))
-    (step,) = (step for step in plan.steps if isinstance(step.op.attrs, ops.TransposeConv2d))
+    plan = plan_of(graph_of(OF_ROWS[7]), is_of_rows, "cortex-m55")
+    (step,) = plan.steps
     first, *others = step.calls
     *_, made, work = first.args
     assert isinstance(made, ScratchArg) and isinstance(work, ScratchArg)
@@ -291,8 +247,8 @@ def test_rows_that_are_overwritten_or_missing_are_found_out() -> None:
 
 @pytest.mark.parametrize("number", [9, 12])  # the last rows of three, and the first ones
 def test_other_rows_of_biases_alone_are_found_out(number: int) -> None:
-    plan = make_plan(with_room(OF_ROWS[number]), Target.parse("cortex-m55"))
-    (step,) = (step for step in plan.steps if isinstance(step.op.attrs, ops.TransposeConv2d))
+    plan = plan_of(graph_of(OF_ROWS[number]), is_of_rows, "cortex-m55")
+    (step,) = plan.steps
     check_linear_map(plan, step)
     (alone,) = (n for n, call in enumerate(step.calls) if isinstance(call.args[0], ConstantArg))
     assert alone == (0 if number == 12 else len(step.calls) - 1)
@@ -367,6 +323,10 @@ def of_floats(layers: tuple[_FloatLayer, ...], *, last: bool = False) -> Graph:
     return net.finish(*outs)
 
 
+def is_of_phases(attrs: Any, calls: Sequence[Call]) -> bool:
+    return all(call.kernel.serves == "conv2d" for call in calls)
+
+
 def test_phases_of_floats_meet_their_taps() -> None:
     """Of stride 2 and three taps, less one output: even outputs are those of the full result's odd ones."""
     ((row, column), *_) = float_phases(Window((1, 3), (1, 2), (0, 1, 0, 1)), (1, 4), (1, 7), 16)
@@ -384,14 +344,13 @@ def test_phases_of_floats_meet_their_taps() -> None:
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m0"])
 def test_phases_of_floats_give_the_same_bits(cpu: str, last: bool, tmp_path: Path) -> None:
     graph, target = of_floats(FLOATS, last=last), Target.parse(cpu)
-    steps = make_plan(graph, target).steps
+    steps = plan_of(graph, is_of_phases, cpu).steps
     assert {call.kernel.serves for step in steps for call in step.calls} == {"conv2d"}
-    small = make_plan(graph, target, optimize=Optimize.SIZE).steps
-    assert {call.kernel.op for step in small for call in step.calls} == {"transpose_conv2d"}
     random = np.random.default_rng(1)
     inputs = [random.standard_normal(graph.tensors[x].shape, np.float32) for x in graph.inputs]
     program = GraphProgram("floats", b"", made=graph)
-    got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
+    with taking(where(is_of_phases)):
+        got = run_jobs([Job(program, [inputs])], target, tmp_path)[0][0]
     for a, b in zip(got, run_graph(graph, inputs), strict=True):
         assert a.tobytes() == b.tobytes()
 
@@ -408,7 +367,7 @@ def test_phases_of_floats_give_the_same_bits(cpu: str, last: bool, tmp_path: Pat
     ],
 )
 def test_phases_that_meet_others_are_found_out(field: str, value: Field) -> None:
-    plan = make_plan(of_floats(FLOATS[:1]), Target.parse("cortex-m55"))
+    plan = plan_of(of_floats(FLOATS[:1]), is_of_phases, "cortex-m55")
     (step,) = plan.steps
     check_linear_map(plan, step)
     first, second, *others = step.calls

@@ -226,8 +226,8 @@ class _Replay:
             in_h, in_w, out_h, width = 1, in_h * in_w, 1, out_h * width
             is_line = False
         is_row = is_line or f.get("in_h", in_h) == f.get("kernel_h") == 1 < over.kernel[0]
-        if is_row and call.kernel.op != "conv2d_gathered":  # each row is a pixel of a single one
-            assert (f["in_c"], f["in_w"]) == (in_c * in_w, in_h) and f["in_y0"] == 0
+        if is_row and f["in_c"] == in_c * in_w:  # each row is a pixel of a single one
+            assert f["in_w"] == in_h and f["in_y0"] == 0
             assert (f["out_c"], f["out_w"], f["out_h"]) == (out_c * width, out_h, 1)
             assert (f["kernel_w"], f["in_x0"]) == (over.kernel[0], -over.padding[0])
             assert (f["stride_w"], f["dilation_w"]) == (over.stride[0], over.dilation[0])
@@ -256,13 +256,6 @@ class _Replay:
                 (over.dilation[0], 1),
             )
             in_c, in_w, out_c, width = f["in_c"], f["in_w"], f["out_c"], f["out_w"]
-        if call.kernel.op == "conv2d_gathered" and f["kernel_h"] < over.kernel[0]:  # one row of all
-            assert f["in_h"] == f["out_h"] == f["kernel_h"] == over.kernel[1] == 1
-            assert f["kernel_w"] == over.kernel[0] and f["in_x0"] == -over.padding[0] * in_w
-            assert f["dilation_w"] == over.dilation[0] * in_w
-            assert (f["in_w"], f["out_w"]) == (in_h * in_w, out_h * width) and in_w == width
-            over = Window((1, f["kernel_w"]), (1, 1), (0, -f["in_x0"], 0, 0), (1, f["dilation_w"]))
-            in_h, in_w, out_h, width = 1, f["in_w"], 1, f["out_w"]
         # From here on in bytes.
         each, size = (self.graph.tensors[index].dtype.size for index in (read, made))
         in_c, out_c, pixel = in_c * each, out_c * size, f["out_pixel_stride"] * size
