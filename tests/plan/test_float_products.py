@@ -373,6 +373,6 @@ def test_they_give_the_same_bits(cpu: str, tmp_path: Path) -> None:
     with taking(spread):
         results = run_jobs(jobs, target, tmp_path)
     expected = run_graph(graph, inputs)
-    for (got, *_) in results:
+    for got, *_ in results:
         for a, b in zip(got, expected, strict=True):
             assert a.tobytes() == b.tobytes()

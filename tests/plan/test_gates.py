@@ -102,7 +102,7 @@ def test_gates_of_joined_tensors(executor: PlanExecutor) -> None:
     x = net.input((8, 16))
     gate = net.mul(net.linear(x, 16), net.activation(net.linear(x, 16)))
     graph = simplify(net.finish(net.concat([net.linear(x, 16), gate], 0)))
-    plan = make_plan(graph, HOST)
+    plan = make_plan(graph, HOST, optimize=Optimize.SIZE)
     assert plan.parts and "gate" in kernels(plan)
     replay(plan)
     inputs = random_inputs(graph, 3)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Collection, Iterable
 from itertools import product
 
@@ -12,6 +13,7 @@ import pytest
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.choose.kernels import choose
 from cortexm_tools.plan.choose.options import Option, within
+from cortexm_tools.plan.kernels.table import code_sizes, kernels
 from cortexm_tools.plan.lower.context import Lowered
 from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.simplify import simplify
@@ -29,7 +31,10 @@ def random_operators(seed: int) -> list[list[Option]]:
             Option(
                 Lowered((), {}),
                 rng.randrange(100, 20_000),
-                {kernel: sizes[kernel] for kernel in rng.sample(sorted(sizes), rng.choice((1, 1, 2)))}
+                {
+                    kernel: sizes[kernel]
+                    for kernel in rng.sample(sorted(sizes), rng.choice((1, 1, 2)))
+                }
                 | {f"constant of {operator}.{way}": rng.randrange(1000)},
                 rng.randrange(500),
             )
@@ -111,6 +116,13 @@ def test_size_speed_and_what_lies_between(target: Target) -> None:
     assert differ
 
 
+def test_sizes_are_known_of_all_variants() -> None:
+    named = [(kernel, (kernel.of or kernel.op, kernel.types)) for kernel in kernels()]
+    by_op = Counter(key for _, key in named)
+    expected = {kernel.symbol for kernel, key in named if by_op[key] > 1}
+    assert expected == code_sizes().keys()
+
+
 @pytest.mark.parametrize("target", CPUS[:2], ids=lambda target: target.core.value)
 def test_a_limit_is_met_where_the_smallest_arena_meets_it(target: Target) -> None:
     """And where it is no limit no step gives anything up, and none costs less."""
@@ -118,7 +130,11 @@ def test_a_limit_is_met_where_the_smallest_arena_meets_it(target: Target) -> Non
     for graph in map(simplify, GRAPHS):
         usual, roomy, least = (make_plan(graph, target, ram_limit=n) for n in (None, 1 << 24, 1))
         assert least.arena_size <= usual.arena_size and roomy.spared == 0
-        for limit in (least.arena_size, (least.arena_size + roomy.arena_size) // 2, roomy.arena_size):
+        for limit in (
+            least.arena_size,
+            (least.arena_size + roomy.arena_size) // 2,
+            roomy.arena_size,
+        ):
             plan = make_plan(graph, target, ram_limit=limit)
             assert plan.arena_size <= limit
             assert plan.spared == 0 or limit < roomy.arena_size

@@ -88,7 +88,10 @@ def plan_of(graph: Graph, cpu: str) -> Plan:
 
 def test_each_pixel_has_its_window() -> None:
     weight = np.arange(1, 7, dtype=np.int8).reshape(1, 1, 3, 2)
-    forms = {len(form.weight): form for form in join_pixels(conv_problem(weight, fields_of(32, 3, padding=1)))}
+    forms = {
+        len(form.weight): form
+        for form in join_pixels(conv_problem(weight, fields_of(32, 3, padding=1)))
+    }
     assert forms.keys() == {2, 4, 8}
     form = forms[4]
     assert form.weight.shape == (4, 1, 6, 2)
@@ -101,7 +104,9 @@ def test_each_pixel_has_its_window() -> None:
 
 def test_pixels_of_one_column_are_pixels_of_more_channels() -> None:
     weight = np.arange(1, 17, dtype=np.int8).reshape(2, 1, 1, 8)
-    for count, form in zip((2, 4, 8), join_pixels(conv_problem(weight, fields_of(16, 1))), strict=True):
+    for count, form in zip(
+        (2, 4, 8), join_pixels(conv_problem(weight, fields_of(16, 1))), strict=True
+    ):
         assert form.weight.shape == (2 * count, 1, 1, 8 * count)
         assert form.fields["in_w"] * count == 16 and form.fields["kernel_w"] == 1
 
@@ -213,7 +218,11 @@ def test_other_rows_are_refused() -> None:
     # The rows of a column as those of a row.
     with taking(where(lambda attrs, calls: calls[0].int_fields["in_h"] < attrs.window.kernel[0])):
         plan = make_plan(graph_of(), Target.parse("cortex-m4"))
-    step = next(step for step in plan.steps if step.calls[0].int_fields["in_h"] == 1 < step.calls[0].int_fields["kernel_w"])
+    step = next(
+        step
+        for step in plan.steps
+        if step.calls[0].int_fields["in_h"] == 1 < step.calls[0].int_fields["kernel_w"]
+    )
     (call,) = step.calls
     assert call.int_fields["in_h"] == 1
     check_linear_map(plan, step)

@@ -307,7 +307,11 @@ def test_outputs_in_fours_need_no_code_for_others() -> None:
     with taking(own):
         plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
     step = plan.steps[0]
-    assert [each.calls[0].kernel.op == "conv2d_plain" for each in plan.steps] == [True, False, False]
+    assert [each.calls[0].kernel.op == "conv2d_plain" for each in plan.steps] == [
+        True,
+        False,
+        False,
+    ]
     (call,) = step.calls
     check_contracts(plan, step)
     for changed in ({"out_c": 18}, {"groups": 2}):

@@ -59,7 +59,9 @@ def layers(net: Net, of: DType) -> list[int]:
         a, b = net.input((2, 5, 12), of), net.input((2, 7, 12), of)
         outs.append(net.batch_matmul(a, b))
         x = net.input((1, 5, 8, 7), of)
-        outs += [net.pool(x, kernel, largest=most) for kernel in ((2, 2), (8, 7)) for most in (0, 1)]
+        outs += [
+            net.pool(x, kernel, largest=most) for kernel in ((2, 2), (8, 7)) for most in (0, 1)
+        ]
         outs += [net.sum(x, net.input((1, 5, 8, 7), of)), net.softmax(net.input((5, 9), of), 1)]
     return outs
 

@@ -25,9 +25,7 @@ def taking(pick: Pick) -> Iterator[None]:
 
     def options(space: SearchSpace) -> dict[int, tuple[Option, ...]]:
         graph, ways = space.graph, space._lowerings.ways
-        return {
-            op.outputs[0]: (Option(pick(graph, op, ways(op)), 0.0, {}, 0),) for op in graph.ops
-        }
+        return {op.outputs[0]: (Option(pick(graph, op, ways(op)), 0.0, {}, 0),) for op in graph.ops}
 
     found = cached_property(options)
     found.__set_name__(SearchSpace, "options")

@@ -13,7 +13,7 @@ from ..errors import CortexMError
 from ..ir import Graph, Layer
 from ..ir.types import QuantParams
 from ..plan import lower
-from ..plan.choose.kernels import PER_BYTE, choose
+from ..plan.choose.kernels import PRICES, choose
 from ..plan.choose.options import options_of
 from ..plan.lower.constants import pack_constants, with_names
 from ..plan.lower.context import Lowerings
@@ -208,7 +208,7 @@ def _compile(
         tensors[tensor] = first_out + position
     lowerings = Lowerings(graph, target)
     options = [options_of(graph, lowerings, op) for op in graph.ops]
-    lowered = [option.lowered for option in choose(options, PER_BYTE[Optimize.BALANCED])]
+    lowered = [option.lowered for option in choose(options, PRICES[Optimize.BALANCED].flash)]
     sources = {key: source for each in lowered for key, source in each.sources.items()}
     constants, names = pack_constants(sources)
     offsets: dict[int, int] = {}

@@ -10,16 +10,31 @@ what gains most, as long as something gains.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from ...target import Optimize
 from .options import Option
 
-# Instructions that a byte of flash costs.
-PER_BYTE = {Optimize.SPEED: 0.0, Optimize.BALANCED: 4.0, Optimize.SIZE: 1e6}
+Parts = int
+"""A set of kernels and constants that several operators may have, a bit each."""
 
-Parts = frozenset[Hashable]
+
+@dataclass(frozen=True)
+class Prices:
+    """Instructions that a byte of flash costs, and one of the arena."""
+
+    flash: float
+    ram: float
+
+
+PRICES = {
+    Optimize.SPEED: Prices(0, 0),
+    Optimize.BALANCED: Prices(3, 16),
+    Optimize.SIZE: Prices(1e6, 1e6),
+}
 
 
 @dataclass(frozen=True)
@@ -39,68 +54,74 @@ def choose(operators: Sequence[Sequence[Option]], per_byte: float) -> list[Optio
     """
     problem = _Problem(operators, per_byte)
     found = [problem.improved(problem.every), problem.improved(problem.fewest())]
-    _, chosen = min((problem.solved(open_) for open_ in found), key=lambda pair: pair[0])
+    _, chosen = min(map(problem.solved, found), key=lambda pair: pair[0])
     return [way.option for way in chosen]
+
+
+def cost_of(options: Iterable[Option], per_byte: float) -> float:
+    """What `choose` makes the least of: instructions, and flash."""
+    options = tuple(options)
+    flash = {part: size for option in options for part, size in option.flash.items()}
+    return sum(option.instructions for option in options) + per_byte * sum(flash.values())
 
 
 class _Problem:
     def __init__(self, operators: Sequence[Sequence[Option]], per_byte: float) -> None:
-        owners: dict[Hashable, int] = {}
-        for options in operators:
-            for part in dict.fromkeys(part for option in options for part in option.flash):
-                owners[part] = owners.get(part, 0) + 1
-        self.ways = [
-            sorted((_way(o, owners, per_byte) for o in options), key=lambda way: way.cost)
-            for options in operators
-        ]
-        prices = {part: size for each in operators for o in each for part, size in o.flash.items()}
-        self.prices = {part: per_byte * prices[part] for part, count in owners.items() if count > 1}
-        self.every = frozenset(self.prices)
+        sizes: dict[Hashable, int] = {}
+        owners: dict[Hashable, set[int]] = {}
+        for number, options in enumerate(operators):
+            for option in options:
+                sizes |= option.flash
+                for part in option.flash:
+                    owners.setdefault(part, set()).add(number)
+        shared = [part for part, some in owners.items() if len(some) > 1]
+        self.prices = [per_byte * sizes[part] for part in shared]
+        bits = {part: 1 << place for place, part in enumerate(shared)}
+
+        def way(option: Option) -> _Way:
+            alone = sum(size for part, size in option.flash.items() if part not in bits)
+            needs = sum(bits.get(part, 0) for part in option.flash)
+            return _Way(option, option.instructions + per_byte * alone, needs)
+
+        self.ways = [sorted(map(way, options), key=lambda w: w.cost) for options in operators]
+        self.every = (1 << len(shared)) - 1
+
+    def price(self, parts: Parts) -> float:
+        return sum(price for place, price in enumerate(self.prices) if parts >> place & 1)
 
     def solved(self, open_: Parts) -> tuple[float, list[_Way]]:
         """The cost of all operators with what is open, and their ways."""
-        chosen = []
+        chosen, cost, used = [], 0.0, 0
         for ways in self.ways:
-            way = next((way for way in ways if way.shared <= open_), None)
-            if way is None:
+            for way in ways:
+                if way.shared & ~open_ == 0:
+                    break
+            else:
                 return float("inf"), []
             chosen.append(way)
-        used = frozenset[Hashable]().union(*(way.shared for way in chosen))
-        return sum(way.cost for way in chosen) + sum(self.prices[p] for p in used), chosen
-
-    def used(self, open_: Parts) -> Parts:
-        """What is taken of that."""
-        return frozenset[Hashable]().union(*(way.shared for way in self.solved(open_)[1]))
+            cost += way.cost
+            used |= way.shared
+        return cost + self.price(used), chosen
 
     def fewest(self) -> Parts:
         """Little that is enough: for each operator in turn what costs least beside what is there."""
-        open_ = frozenset[Hashable]()
+        open_ = 0
         for ways in self.ways:
-            least = min(ways, key=lambda w: (sum(self.prices[p] for p in w.shared - open_), w.cost))
-            open_ |= least.shared
+            open_ |= min(ways, key=lambda w: (self.price(w.shared & ~open_), w.cost)).shared
         return open_
 
     def improved(self, open_: Parts) -> Parts:
-        """Without one of these parts, or with what an operator needs besides, as long as that costs less."""
+        """Without one of these parts, with another instead of it, or with what an operator needs besides, as
+        long as that costs less."""
         cost, chosen = self.solved(open_)
         while True:
-            open_ = frozenset[Hashable]().union(*(way.shared for way in chosen))
-            wanted = {way.shared | open_: None for ways in self.ways for way in ways}
-            others = [*(open_ - {part} for part in _ordered(open_, self.prices)), *wanted]
+            open_ = reduce(or_, (way.shared for way in chosen), 0)
+            others = {way.shared | open_: None for ways in self.ways for way in ways}
+            bits = [1 << place for place in range(len(self.prices))]
+            for part in (bit for bit in bits if bit & open_):
+                others |= {open_ & ~part | new & ~part: None for new in bits}
             found = [(*self.solved(other), other) for other in others if other != open_]
             best = min(found, key=lambda each: each[0], default=None)
             if best is None or best[0] >= cost - 1e-6:
                 return open_
             cost, chosen, open_ = best
-
-
-def _way(option: Option, owners: Mapping[Hashable, int], per_byte: float) -> _Way:
-    alone = sum(size for part, size in option.flash.items() if owners[part] == 1)
-    shared = frozenset(part for part in option.flash if owners[part] > 1)
-    return _Way(option, option.instructions + per_byte * alone, shared)
-
-
-def _ordered(parts: Iterable[Hashable], prices: Mapping[Hashable, float]) -> list[Hashable]:
-    """In the order in which operators name them."""
-    wanted = set(parts)
-    return [part for part in prices if part in wanted]

@@ -157,10 +157,7 @@ def find_kernels(
             ):
                 return (adapter,)
     found = tuple(
-        kernel
-        for each in types
-        for kernel in variants(op, each, target)
-        if kernel.takes(known)
+        kernel for each in types for kernel in variants(op, each, target) if kernel.takes(known)
     )
     if found:
         return found

@@ -16,6 +16,7 @@ from functools import partial
 from ...errors import CortexMError
 from ...ir import DType, Graph
 from ...target import Optimize
+from ..choose.kernels import PRICES
 from ..choose.options import Room
 from ..kernels.cost import instructions
 from ..types import Plan
@@ -104,7 +105,8 @@ def smaller_plan(space: SearchSpace, plan: Plan) -> Alternative | None:
         options = [(each, choose_chains(each, Optimize.SIZE, limit)) for each in every]
         return min(options, key=lambda option: option[0].smallest(option[1]))
 
-    candidates, chains = fit(choose, partial(space.chosen, Optimize.SIZE), space.least_memory, None)
+    chosen = partial(space.chosen, Optimize.SIZE)
+    candidates, chains = fit(choose, chosen, space.least_memory, None, PRICES[Optimize.SIZE])
     size = candidates.smallest(chains)
     if size > worthwhile:
         return None

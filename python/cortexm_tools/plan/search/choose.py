@@ -10,6 +10,7 @@ from ...ir import Graph
 from ...options.memories import Region
 from ...target import Optimize, Target
 from ..budget import check_alive, check_sizes
+from ..choose.kernels import PRICES
 from ..choose.options import Room
 from ..kernels.table import KernelChoice
 from ..memory.regions import NoRoom
@@ -86,7 +87,13 @@ def plan_within(
                 best = candidates, chains
         return best
 
-    fitted = partial(fit, choose, partial(space.chosen, optimize), space.least_memory)
+    fitted = partial(
+        fit,
+        choose,
+        partial(space.chosen, optimize),
+        space.least_memory,
+        prices=PRICES[optimize],
+    )
     if not rooms:
         return assemble(*fitted(ram_limit), regions, optimize)
     return _spread(fitted, regions, rooms, optimize, ram_limit)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which operators to compute in bands of rows.
 
-Bands cost calls and moves of rows. ``balanced``, the default, takes them only as far as all of them
-together cost less than TOLERANCE of the instructions and each makes the arena smaller by LEAST_GAIN at
-least; ``size`` as far as the arena becomes smaller, by LARGE_GAIN first; ``speed`` not at all. Given a RAM
-limit, the bands that cost least of those found with which it is met (but for ``size``, which goes as far
-as it can); if no bands meet it, kernels with less scratch are taken, too (less_scratch.py).
+Bands cost calls and moves of rows. They are taken as far as these cost less than the bytes by which the
+arena becomes smaller: much with ``size``, which takes those of LARGE_GAIN first, nothing with ``speed``. Given
+a RAM limit, the bands that cost least of those found with which it is met (but for ``size``, which goes as far
+as it can); if no bands meet it, kernels with less scratch are taken, too (room.py).
 
 Matrices (matrix_bands.py) are computed in bands where a limit asks for it alone.
 
@@ -21,12 +20,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...target import Optimize
+from ..choose.kernels import PRICES
 from .bands import Chain, is_chain
 from .candidates import Candidates
 from .matrix_bands import band_height, is_matrix_chain
 
-TOLERANCE = 0.004
-LEAST_GAIN = 0.03
 LARGE_GAIN = 0.1
 LONGEST = 4  # operators of a chain
 MOST_CHAINS = 12
@@ -40,14 +38,15 @@ def choose_chains(
 ) -> tuple[Chain, ...]:
     """The chains to compute in bands; those of the smallest arena found if none fits `ram_limit`."""
     chains: tuple[Chain, ...] = ()
+    per_byte = PRICES[optimize].ram
     if optimize is Optimize.BALANCED:
-        allowed = candidates.instructions() * TOLERANCE
-        chains = _extend(candidates, chains, _Aim(LEAST_GAIN, allowed, 0))
+        chains = _extend(candidates, chains, _Aim(per_byte))
     elif optimize is Optimize.SIZE:
         for gain in (LARGE_GAIN, 0.0):  # small ones first take longer, and lead astray
-            chains = _extend(candidates, chains, _Aim(gain, math.inf, 0))
+            chains = _extend(candidates, chains, _Aim(per_byte, gain))
     if ram_limit is not None and not candidates.is_within(chains, ram_limit):
-        chains = _extend(candidates, chains, _Aim(0.0, math.inf, ram_limit, matrices=True))
+        aim = _Aim(PRICES[Optimize.SIZE].ram, enough=ram_limit, matrices=True)
+        chains = _extend(candidates, chains, aim)
     return _needed(candidates, chains, candidates.smallest(chains)) if chains else ()
 
 
@@ -57,7 +56,8 @@ def fastest_chains(candidates: Candidates, optimize: Optimize, ram_limit: int) -
     found = choose_chains(candidates, optimize, ram_limit)
     if optimize is Optimize.SIZE or not candidates.is_within(found, ram_limit):
         return found
-    direct = _extend(candidates, (), _Aim(0.0, math.inf, ram_limit, matrices=True))
+    aim = _Aim(PRICES[Optimize.SIZE].ram, enough=ram_limit, matrices=True)
+    direct = _extend(candidates, (), aim)
     options = (found, direct, choose_chains(candidates, Optimize.SIZE, None))
     within = [chains for chains in options if candidates.is_within(chains, ram_limit)]
     return min((_relax(candidates, chains, ram_limit) for chains in within), key=candidates.cost)
@@ -89,13 +89,23 @@ def _needed(candidates: Candidates, chains: tuple[Chain, ...], nbytes: int) -> t
 
 @dataclass(frozen=True)
 class _Aim:
-    """What a further chain must bring: this part of the arena, at no more instructions than `allowed`
-    for all chains; the size that is small enough; and whether matrices may be computed in bands, too."""
+    """What chains are for.
 
-    gain: float
-    allowed: float
-    enough: int
+    Attributes:
+        per_byte: instructions that a byte of the arena costs.
+        gain: the part of the arena that each chain must bring at least.
+        enough: the size that is small enough.
+        matrices: whether matrices may be computed in bands, too.
+    """
+
+    per_byte: float
+    gain: float = 0.0
+    enough: int = 0
     matrices: bool = False
+
+    def cost(self, candidates: Candidates, chains: tuple[Chain, ...]) -> float:
+        """Instructions that chains add, and what the arena costs."""
+        return candidates.cost(chains) + self.per_byte * max(candidates.size(chains), self.enough)
 
 
 def _extend(candidates: Candidates, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Chain, ...]:
@@ -113,12 +123,13 @@ def _extend(candidates: Candidates, chains: tuple[Chain, ...], aim: _Aim) -> tup
         for _, number, option in options[:TRIES]:
             if not candidates.seems_within(option, math.floor(most)):
                 continue  # with higher bands it is no smaller
-            option = _cheapen(candidates, _widen(candidates, option, aim.enough), aim.allowed)
-            after, cost = candidates.size(option), candidates.cost(option)
-            if after <= most and after < size and cost <= aim.allowed:
-                found.append((max(after, aim.enough), cost, number, option))
+            option = _cheapen(candidates, _widen(candidates, option, aim.enough), aim)
+            cost = aim.cost(candidates, option)
+            if candidates.size(option) <= most and cost < aim.cost(candidates, chains):
+                found.append((cost, number, option))
         if found:
-            chains = pending = min(found)[3]
+            _, _, chains = min(found)
+            pending = chains
             size, waiting = candidates.size(chains), 0
         elif options and waiting < PATIENCE and options[0][0] < candidates.load(pending):
             pending, waiting = options[0][2], waiting + 1
@@ -195,23 +206,13 @@ def _widen(candidates: Candidates, chains: tuple[Chain, ...], enough: int) -> tu
     return chains
 
 
-def _cheapen(
-    candidates: Candidates, chains: tuple[Chain, ...], allowed: float
-) -> tuple[Chain, ...]:
-    """Higher bands, whatever they need, until all together cost no more than `allowed`."""
-    tallest = tuple(replace(chain, rows=_heights(candidates, chain)[-1]) for chain in chains)
-    if candidates.cost(tallest) > allowed:
-        return chains
-    while candidates.cost(chains) > allowed:
-        dearest = max(
-            (
-                position
-                for position, chain in enumerate(chains)
-                if chain.rows < _heights(candidates, chain)[-1]
-            ),
-            key=lambda position: candidates.cost(chains[position : position + 1]),
-        )
-        heights = _heights(candidates, chains[dearest])
-        rows = heights[heights.index(chains[dearest].rows) + 1]
-        chains = _with_rows(chains, dearest, rows)
+def _cheapen(candidates: Candidates, chains: tuple[Chain, ...], aim: _Aim) -> tuple[Chain, ...]:
+    """Higher bands, as long as they save more than the arena grows."""
+    for position, chain in enumerate(chains):
+        for rows in _heights(candidates, chain):
+            if rows > chain.rows:
+                option = _with_rows(chains, position, rows)
+                if aim.cost(candidates, option) >= aim.cost(candidates, chains):
+                    break
+                chains = option
     return chains

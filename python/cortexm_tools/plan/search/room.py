@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much memory the kernels of a network may take.
 
-A faster kernel often works through scratch, or may not write over what it reads. Where a step that needs most
-has another way which takes less, its room is cut to that, until no such step is left. Of all these choices the
-one is taken whose instructions and bytes of arena, at PER_BYTE each, are the least together; with a RAM limit
+A faster kernel often works through scratch, or may not write over what it reads. Of the steps with another way
+which takes less, that which needs most has its room cut to that, until none is left. Of all these choices the one
+is taken whose instructions and bytes, at their prices, are the least together; with a RAM limit
 the first one within it, and then only steps above the limit give way.
 """
 
@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ..choose.kernels import Prices, cost_of
 from ..choose.options import NO_LIMIT, Option, Room
 from .bands import Chain
 from .candidates import Candidates
 
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
-PER_BYTE = 8
+MATTERS = 0.8  # of what the step needs that needs most: less than that is seldom in the way
 _ROUNDS = 16
 
 
@@ -26,6 +27,7 @@ def fit(
     chosen: Callable[[Room], Mapping[int, Option]],
     least: Mapping[int, int],
     ram_limit: int | None,
+    prices: Prices,
     *,
     may_grow: bool = True,
 ) -> Choice:
@@ -38,13 +40,19 @@ def fit(
         choose: the planner with this room for steps, and its chains for a limit.
         chosen: the ways that it takes with this room.
         least: bytes beside its operands that each step needs at least.
+        prices: of bytes, in instructions.
         may_grow: whether the limit is leave to use as much for speed; else it is the room that there is.
     """
+
+    def value(choice: Choice, room: Room) -> float:
+        candidates, chains = choice
+        cost = cost_of(chosen(room).values(), prices.flash) + candidates.cost(chains)
+        return cost + prices.ram * candidates.smallest(chains)
 
     def descend(limit: int | None) -> Choice:
         room = dict(NO_LIMIT)
         best = latest = choose(room, ram_limit)
-        value = _value(best, chosen(room))
+        least_value = value(best, room)
         for _ in range(_ROUNDS):
             if limit is not None and _is_within(best, limit):
                 break
@@ -55,12 +63,12 @@ def fit(
             latest = choose(room, ram_limit)
             if limit is not None:
                 best = latest if _is_within(latest, _size(best) - 1) else best
-            elif (cost := _value(latest, chosen(room))) < value:
-                best, value = latest, cost
+            elif (cost := value(latest, room)) < least_value:
+                best, least_value = latest, cost
         return best
 
     if ram_limit is None or not may_grow:
-        found = descend(None)
+        found = descend(None) if prices.ram else choose(NO_LIMIT, ram_limit)
         if ram_limit is None or _is_within(found, ram_limit):
             return found
     found = descend(ram_limit)
@@ -68,12 +76,6 @@ def fit(
         other = descend(0)
         return other if _is_within(other, _size(found)) else found
     return found
-
-
-def _value(choice: Choice, chosen: Mapping[int, Option]) -> float:
-    candidates, chains = choice
-    instructions = sum(option.instructions for option in chosen.values()) + candidates.cost(chains)
-    return instructions + PER_BYTE * _size(choice)
 
 
 def _size(choice: Choice) -> int:
@@ -89,16 +91,20 @@ def _is_within(choice: Choice, nbytes: int) -> bool:
 def _less(
     choice: Choice, chosen: Mapping[int, Option], least: Mapping[int, int], limit: int | None
 ) -> Room:
-    """Less room for the steps above the limit, or for those that need most, as far as they have other ways."""
+    """Less room for the steps above the limit, or for those that need most of all that have other ways."""
     steps, loads = choice[0].loads(choice[1])
-    most = max(loads, default=0) - 1
-    if limit is not None:
-        most = min(most, limit)
-    over = [
-        (op.outputs[0], load - most) for s, load in zip(steps, loads, strict=True) for op in s.ops
+    able = [
+        (op.outputs[0], load)
+        for step, load in zip(steps, loads, strict=True)
+        for op in step.ops
+        if chosen[op.outputs[0]].memory > least[op.outputs[0]]
     ]
+    most = max((load for _, load in able), default=0)
+    if limit is None and most < MATTERS * max(loads, default=0):
+        return NO_LIMIT
+    most = most - 1 if limit is None else min(most - 1, limit)
     return {
-        made: max(least[made], chosen[made].memory - excess)
-        for made, excess in over
-        if excess > 0 and chosen[made].memory > least[made]
+        made: max(least[made], chosen[made].memory - (load - most))
+        for made, load in able
+        if load > most
     }

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ...ir import Graph
 from ...target import Optimize, Target
-from ..choose.kernels import PER_BYTE, choose
+from ..choose.kernels import PRICES, choose
 from ..choose.options import NO_LIMIT, Option, Room, options_of, within
 from ..kernels.table import KernelChoice
 from ..lower.context import Lowerings
@@ -74,7 +74,7 @@ class SearchSpace:
         if key not in self._chosen:
             self._chosen[key] = choose(
                 [within(ways, room.get(made)) for made, ways in self.options.items()],
-                PER_BYTE[optimize],
+                PRICES[optimize].flash,
             )
         return dict(zip(self.options, self._chosen[key], strict=True))
 
