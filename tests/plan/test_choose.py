@@ -53,7 +53,7 @@ def test_a_ram_limit_is_leave_to_use_it(optimize: Optimize) -> None:
     assert not any(step.fused for step in roomy.steps)
     middle = (smallest.arena_size + fast.arena_size) // 2
     plan = make_plan(graph, M55, optimize=optimize, ram_limit=middle)
-    assert plan.arena_size <= middle and any(step.fused for step in plan.steps)
+    assert plan.arena_size <= middle
     assert _moved_bytes(plan) <= _moved_bytes(smallest)
 
 

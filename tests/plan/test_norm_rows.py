@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 
 from cortexm_tools.ir import DType
-from cortexm_tools.plan.lower.context import Lowerings
 from cortexm_tools.target import Target
 
 from benchmarks.limits import norm
 from tests.support.graphs import Net
+from tests.support.ways import kernels_for
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,6 @@ def test_which_kernels_compute_rows(
     """Rows of 8 codes, of layer_norm, or groups of 8 channels."""
     net = Net("norms")
     graph = net.finish(norm(groups, 8, pixels, dtype).add(net))
-    ways = Lowerings(graph, Target.parse(cpu)).ways(graph.ops[0])
-    found = {call.kernel.symbol for way in ways for call in way.calls}
+    found = {each.symbol for each in kernels_for(graph, Target.parse(cpu))}
     assert f"cortexm_group_norm_{kernel}" in found
     assert "rows" in kernel or not any("_rows_" in symbol for symbol in found)

@@ -12,9 +12,11 @@ import pytest
 
 from cortexm_tools.ir import Graph, Op
 from cortexm_tools.plan.choose.options import Option
+from cortexm_tools.plan.kernels.table import Kernel
 from cortexm_tools.plan.lower.context import Lowered
 from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.plan.types import Call
+from cortexm_tools.target import Target
 
 Pick = Callable[[Graph, Op, Sequence[Lowered]], Lowered]
 
@@ -62,6 +64,13 @@ def using(*names: str) -> Pick:
 def numbered(number: int) -> Pick:
     """The way of this number, of all that an operator has in turn."""
     return lambda graph, op, ways: ways[number % len(ways)]
+
+
+def kernels_for(graph: Graph, target: Target) -> set[Kernel]:
+    """All that may compute its operators."""
+    space = SearchSpace(graph, target)
+    ways = (way for op in space.graph.ops for way in space._lowerings.ways(op))
+    return {call.kernel for way in ways for call in way.calls}
 
 
 COPIES = 4
