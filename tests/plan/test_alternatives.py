@@ -42,7 +42,7 @@ def test_much_less_ram_is_told() -> None:
     space = SearchSpace(graph, M55)
     plan = plan_within(space, optimize=Optimize.SPEED)
     other = smaller_plan(space, plan)
-    assert other is not None and 1.0 <= other.instructions < 2.0
+    assert other is not None and 1.0 <= other.instructions < 2.5
     assert other.ram_bytes == make_plan(graph, M55, optimize=Optimize.SIZE).arena_size
     data = report_data(plan, name="net", digest="", alternatives=[other])
     (line,) = alternative_lines(data)
@@ -58,7 +58,7 @@ def test_what_is_told_is_what_the_other_plan_needs() -> None:
     graphs = [*map(random_tower, range(8)), *map(random_network, range(8)), *map(_wide, (8, 40))]
     for graph in map(simplify, graphs):
         space = SearchSpace(graph, M55)
-        plan = plan_within(space)
+        plan = plan_within(space, optimize=Optimize.SPEED)
         small = make_plan(graph, M55, optimize=Optimize.SIZE).arena_size
         other = smaller_plan(space, plan)
         much = min(plan.arena_size - LEAST_BYTES, plan.arena_size * (1 - LEAST_PART))

@@ -68,7 +68,7 @@ def test_a_ram_limit_is_met_or_refused() -> None:
         assert plan.arena_size <= limit
     assert not any(step.fused for step in plan.steps)
     too_small = make_plan(graph, M55, optimize=Optimize.SPEED, ram_limit=small.arena_size - 16)
-    assert too_small.arena_size == small.arena_size
+    assert too_small.arena_size <= small.arena_size
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4", "cortex-m0"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""3x3 convolutions whose windows share columns: which may have that kernel, and that it gives the same bytes."""
+"""3x3 convolutions whose windows share columns: which may have that kernel, and that bytes are the same."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small windows of few channels on MVE, one channel after the other: which layers may be, and the same bytes."""
+"""Small windows of few channels on MVE, one channel after the other: which may be, and the same bytes."""
 
 from __future__ import annotations
 

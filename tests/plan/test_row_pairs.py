@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large windows on MVE, pairs of rows of one channel after the other: which layers may be, and the same bytes."""
+"""Large windows on MVE, pairs of rows of one channel after the other: which may be, and the same bytes."""
 
 from __future__ import annotations
 

@@ -157,8 +157,8 @@ def test_columns_give_the_same_bytes(cpu: str, of: DType, tmp_path: Path) -> Non
         compare(graph, Target.parse(cpu), tmp_path)
 
 
-# Of these rows are made in scratch: columns or rows that are no multiple of the stride, rows without a tap, more
-# rows than the last phase has, and of a single row.
+# Of these rows are made in scratch: columns or rows that are no multiple of the stride, rows without a tap,
+# more rows than the last phase has, and of a single row.
 OF_ROWS = (
     *LAYERS,
     (13, 2, (6, 6), (3, 3), (2, 2), (0, 0, 0, 0), (0, 0)),

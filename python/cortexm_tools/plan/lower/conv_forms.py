@@ -73,8 +73,8 @@ class Rows:
 
 
 def forms_of(select: Selector, attrs: ops.ConvAttrs, op: Op) -> tuple[Layer | Rows, ...]:
-    """The operator as it is, and all forms of it for our kernels; in the result of a concatenation those alone
-    between whose pixels other channels may lie."""
+    """The operator as it is, and all forms of it for our kernels; in the result of a concatenation those
+    alone between whose pixels other channels may lie."""
     dtype = select.tensor(op.inputs[0]).dtype
     problem = _problem(select, attrs, op)
     is_ours = select.choice is KernelChoice.BUILTIN

@@ -2,9 +2,9 @@
 """Which operators to compute in bands of rows.
 
 Bands cost calls and moves of rows. They are taken as far as these cost less than the bytes by which the
-arena becomes smaller: much with ``size``, which takes those of LARGE_GAIN first, nothing with ``speed``. Given
-a RAM limit, the bands that cost least of those found with which it is met (but for ``size``, which goes as far
-as it can); if no bands meet it, kernels with less scratch are taken, too (room.py).
+arena becomes smaller: much with ``size``, which takes those of LARGE_GAIN first, nothing with ``speed``.
+Given a RAM limit, the bands that cost least of those found with which it is met (but for ``size``, which
+goes as far as it can); if no bands meet it, kernels with less scratch are taken, too (room.py).
 
 Matrices (matrix_bands.py) are computed in bands where a limit asks for it alone.
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How much memory the kernels of a network may take.
 
-A faster kernel often works through scratch, or may not write over what it reads. Of the steps with another way
-which takes less, that which needs most has its room cut to that, until none is left. Of all these choices the one
-is taken whose instructions and bytes, at their prices, are the least together; with a RAM limit
-the first one within it, and then only steps above the limit give way.
+A faster kernel often works through scratch, or may not write over what it reads. Of the steps with another
+way which takes less, that which needs most has its room cut to that, until none is left. Of all these choices
+the one is taken whose instructions and bytes, at their prices, are the least together; with a RAM limit the
+first one within it, and then only steps above the limit give way.
 """
 
 from __future__ import annotations
