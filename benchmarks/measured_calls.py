@@ -62,7 +62,7 @@ _ROOM = 1 << 20  # bytes of operands, of results and of scratch
 _CONSTANTS = 8192  # bytes of weights that are written as they are
 _TOGETHER = 150  # calls of a program
 _MOST = {"cortex-m55": (80, 6_000_000), "cortex-m4": (80, 3_000_000)}
-_MOST_OF_OTHERS = (40, 800_000)
+_MOST_OF_OTHERS = (80, 800_000)
 """Calls of a kernel, and products of a call, on cores with several kernels for a layer and on others."""
 _FEW = 16  # calls, from where on none is of a random layer
 _LEARNED = VALUES - {"act_min", "act_max"}  # what counts hardly depend on
