@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
 from ...errors import CortexMError
 from ...ir import Op, ops
-from ...target import Isa
+from ...target import Core, Isa
+from ..kernels.cost import instructions_of
 from ..kernels.table import Kernel
 from ..types import Arg, Call, ConstantArg, Field, ScratchArg, TensorArg
 from .boxes import MAX_RANK
 from .context import Selector
-from .lanes import Box, Way, vectors_of
+from .lanes import PARAMS as LANES
+from .lanes import Box, lane_fields
 
 
 def merge_dims(dims: Sequence[int], in_strides: Sequence[int], out_strides: Sequence[int]) -> Box:
@@ -35,10 +38,25 @@ def merge_dims(dims: Sequence[int], in_strides: Sequence[int], out_strides: Sequ
     return merged or [(1, 1, 1)]
 
 
-def cheapest_order(box: Box, kernel: Kernel) -> Box:
+def cheapest_order(box: Box, kernel: Kernel, core: Core) -> Box:
     """The dimensions of a box in the order in which the kernel copies them with the fewest instructions:
     the elements of a row, which are the last one, the rows, and the others by the result."""
-    return min(_orders(box), key=lambda order: _instructions(order, kernel.isa, kernel.unit))
+    return list(_cheapest_order(tuple(box), kernel, core))
+
+
+@lru_cache(maxsize=4096)
+def _cheapest_order(box: tuple[tuple[int, int, int], ...], kernel: Kernel, core: Core) -> Box:
+    def instructions(order: Box) -> float:
+        lanes = lane_fields(order, kernel.unit) if kernel.params == LANES else {}
+        return instructions_of(kernel, box_fields(order) | lanes, core)
+
+    return min(_orders(list(box)), key=instructions)
+
+
+def box_fields(box: Box) -> dict[str, Field]:
+    """The fields of a copy's parameter block."""
+    dims, inner, outer = zip(*box, strict=True)
+    return {"rank": len(box), "dims": dims, "in_stride": inner, "out_stride": outer}
 
 
 def _orders(box: Box) -> list[Box]:
@@ -49,54 +67,6 @@ def _orders(box: Box) -> list[Box]:
         for pair in pairs
     ]
     return orders or [box]
-
-
-def copy_instructions(box: Box, isa: Isa, size: int) -> float:
-    """Of a copy of elements of `size` bytes, about."""
-    return min(
-        _instructions(order, isa, size) for order in _orders(merge_dims(*zip(*box, strict=True)))
-    )
-
-
-def _instructions(box: Box, isa: Isa, size: int) -> float:
-    if isa is Isa.MVE:
-        return _cost_on_vectors(box, size)
-    return _cost(box, size, in_words=isa in (Isa.V7M, Isa.DSP))
-
-
-def _cost(box: Box, size: int, *, in_words: bool) -> float:
-    """Instructions of a copy without vectors, about.
-
-    Args:
-        in_words: short rows in one piece are words, at any address.
-    """
-    n, a, b = box[-1]
-    rows = math.prod(extent for extent, _, _ in box[:-1])
-    between = 15  # from the rows of two dimensions to the next ones
-    if a == b == 1 and in_words and size <= 2 and 3 <= n * size < 32:
-        row, between = 4.0 + 4 * -(-n * size // 4), 60
-    elif a == b == 1 and n * size >= 8:
-        row = 45 + 0.6 * n * size
-    elif size > 2:
-        row = 28 + 4.0 * n
-    elif b == 1:
-        row = 28 + 21 * (n // 8) + 13 * (n % 8 // 4) + 5 * (n % 4)
-    else:
-        row = 28 + 13 * (n // 4) + 5 * (n % 4)
-    return rows * row + between * rows / (box[-2][0] if len(box) > 1 else 1)
-
-
-def _cost_on_vectors(box: Box, size: int) -> float:
-    """Instructions of a copy by MVE, about, and half of one for each element of a gather or scatter."""
-    found = vectors_of(box, size)
-    if found.way is Way.IN_ONE_PIECE:
-        run = 20.0 + 3 * -(-found.count * size // 16)
-    elif found.way is Way.ONE_BY_ONE:
-        run = 20.0 + 7 * found.count
-    else:
-        apart = 2 if found.way in (Way.SCATTERED, Way.SCATTERED_BY_EIGHTS) else 1
-        run = 20 + 5 * -(-found.count // len(found.lanes[0])) + 0.5 * apart * found.count
-    return math.prod(extent for extent, _, _ in found.outer) * (16 + found.runs[0] * run)
 
 
 def _may_be_moved(select: Selector, op: Op, *starts: int) -> bool:
@@ -113,23 +83,16 @@ def _may_be_moved(select: Selector, op: Op, *starts: int) -> bool:
     return select.target.isa is Isa.MVE and not is_part
 
 
-_LEAST_SAVED = 250  # instructions, about one for each byte that the kernel has more
-
-
 def _copy_kernel(select: Selector, op: Op, box: Box, size: int) -> tuple[Kernel, Box]:
-    """The kernel of a copy and its dimensions, in the kernel's elements. MVE copies words as halves of them,
+    """The kernel of a copy and its dimensions, in the kernel's elements. MVE copies words, or halves of them,
     of which its vectors have eight."""
-    whole = select.kernel("copy", f"x{8 * size}", op)
-    order = cheapest_order(box, whole)
-    if select.target.isa is Isa.MVE and size > 2:
-        halves = [(extent, a * size // 2, b * size // 2) for extent, a, b in box]
-        halves = merge_dims(*zip(*halves, (size // 2, 1, 1), strict=True))
-        saved = _instructions(order, whole.isa, size) - copy_instructions(halves, Isa.MVE, 2)
-        if len(halves) <= MAX_RANK and saved >= _LEAST_SAVED:
-            kernel = select.kernel("copy", "x16", op)
-            if kernel.isa is Isa.MVE:
-                return kernel, cheapest_order(halves, kernel)
-    return whole, order
+    kernel = select.kernel("copy", f"x{8 * size}", op)
+    halves = [(extent, a * size // 2, b * size // 2) for extent, a, b in box]
+    halves = merge_dims(*zip(*halves, (size // 2, 1, 1), strict=True))
+    may_be_halves = kernel.params == LANES and size > 2 and len(halves) <= MAX_RANK
+    if may_be_halves and select.pick((False, True)):
+        kernel, box = select.kernel("copy", "x16", op), halves
+    return kernel, cheapest_order(box, kernel, select.target.core)
 
 
 def copy_call(
@@ -162,12 +125,7 @@ def copy_call(
     if isinstance(source, int) and select.tensor(source).is_constant:
         unit = size if is_moved else kernel.unit
         operand, box = _constant_box(select, source, box, in_start, unit)
-    fields: dict[str, Field] = {
-        "rank": len(box),
-        "dims": tuple(row[0] for row in box),
-        "in_stride": tuple(row[1] for row in box),
-        "out_stride": tuple(row[2] for row in box),
-    }
+    fields = box_fields(box)
     if is_moved:
         fields = {"count": math.prod(dims) * size}
     args = [operand, TensorArg(result, out_start * size)]

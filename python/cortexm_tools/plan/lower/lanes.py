@@ -18,7 +18,7 @@ from ..types import Call, Field
 # Dimensions: extent, stride in the operand and stride in the result.
 Box = list[tuple[int, int, int]]
 
-_PARAMS = "cortexm_copy_lanes_t"
+PARAMS = "cortexm_copy_lanes_t"
 
 
 class Way(IntEnum):
@@ -114,7 +114,7 @@ def _lanes(count: int, n: int, row: int, step: int) -> tuple[int, ...]:
 
 def with_lanes(call: Call) -> Call:
     """A copy with what its kernel wants to know, if that is MVE's; any other call as it is."""
-    if call.kernel.params != _PARAMS:
+    if call.kernel.params != PARAMS:
         return call
     fields = dict(call.fields)
     box = [fields[name] for name in ("dims", "in_stride", "out_stride")]

@@ -15,11 +15,12 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from ...ir import Graph, Tensor, ops
+from ...target import Core
 from ..budget import MOST_JOINED, within
 from ..kernels.contract import Fields
 from ..kernels.table import BUILTIN
 from ..lower.boxes import MAX_RANK
-from ..lower.copies import cheapest_order
+from ..lower.copies import box_fields, cheapest_order
 from ..types import Arg, Call, Field, Part, Step, TensorArg
 from .sharing import last_uses
 
@@ -150,7 +151,7 @@ def _takes_pitch(call: Call, pixel: int, pitch: int) -> bool:
     return fields["out_pixel_stride"] == pixel and all(each(changed) for each in asked)
 
 
-def into_result(graph: Graph, step: Step, parts: Mapping[int, Part]) -> Step:
+def into_result(graph: Graph, core: Core, step: Step, parts: Mapping[int, Part]) -> Step:
     """`step` with all arguments that are parts replaced by their places; a concatenation copies only
     the operands that are none."""
     made = step.op.outputs[0]
@@ -159,17 +160,17 @@ def into_result(graph: Graph, step: Step, parts: Mapping[int, Part]) -> Step:
         if any(there):
             kept = tuple(c for c, done in zip(step.calls, there, strict=True) if not done)
             step = replace(step, calls=kept)
-    calls = tuple(_call_into(graph, call, parts) for call in step.calls)
+    calls = tuple(_call_into(graph, core, call, parts) for call in step.calls)
     return step if calls == step.calls else replace(step, calls=calls)
 
 
-def _call_into(graph: Graph, call: Call, parts: Mapping[int, Part]) -> Call:
+def _call_into(graph: Graph, core: Core, call: Call, parts: Mapping[int, Part]) -> Call:
     for position, arg in enumerate(call.args):
         while isinstance(arg, TensorArg) and arg.index in parts:
             part = parts[arg.index]
             size = call.kernel.unit or graph.tensors[arg.index].dtype.size
             moved = _arg_into(arg, part)
-            fields = _spread(call, arg.offset, part, size) if part.pitch else call.fields
+            fields = _spread(call, core, arg.offset, part, size) if part.pitch else call.fields
             args: tuple[Arg, ...] = (*call.args[:position], moved, *call.args[position + 1 :])
             call, arg = replace(call, fields=fields, args=args), moved
     return call
@@ -183,7 +184,9 @@ def _arg_into(arg: TensorArg, part: Part) -> TensorArg:
     return TensorArg(part.result, offset, arg.step // part.pixel * part.pitch)
 
 
-def _spread(call: Call, offset: int, part: Part, size: int) -> tuple[tuple[str, Field], ...]:
+def _spread(
+    call: Call, core: Core, offset: int, part: Part, size: int
+) -> tuple[tuple[str, Field], ...]:
     """The fields of a call whose result's pixels are so far apart, which count elements of `size` bytes."""
     fields = dict(call.fields)
     pixel, pitch = part.pixel // size, part.pitch // size
@@ -191,11 +194,7 @@ def _spread(call: Call, offset: int, part: Part, size: int) -> tuple[tuple[str, 
         return tuple((fields | {"out_pixel_stride": pitch}).items())
     box = _spread_box(call, offset // size, pixel, pitch)
     assert box is not None
-    box = cheapest_order(box, call.kernel)
-    dims, inner, outer = zip(*box, strict=True)
-    return tuple(
-        (fields | {"rank": len(box), "dims": dims, "in_stride": inner, "out_stride": outer}).items()
-    )
+    return tuple((fields | box_fields(cheapest_order(box, call.kernel, core))).items())
 
 
 def _spread_box(

@@ -195,7 +195,7 @@ class Candidates:
         around = {i for index in touched for i in _holders(index, parts)}
         key = known, tuple((i, parts[i]) for i in sorted(around))
         if key not in self._moved:
-            moved = into_result(self.graph, step, parts)
+            moved = into_result(self.graph, self.target.core, step, parts)
             self._moved[key] = known if moved is step else KnownStep(self.graph, moved)
         return self._moved[key]
 
