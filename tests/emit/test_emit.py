@@ -95,7 +95,7 @@ def test_sections_and_arena() -> None:
 
 def test_state_stays_outside_a_shared_arena() -> None:
     text = stateful_files(arena=SharedArena("pool"), section_arena=".dtcm")["stateful.c"]
-    assert "extern uint8_t cortexm_arena_pool_has_64_bytes_for_stateful[];" in text
+    assert "extern uint8_t cortexm_arena_pool_has_16_bytes_for_stateful[];" in text
     state = "_Alignas(CORTEXM_ARENA_ALIGN) uint8_t stateful_state[STATEFUL_STATE_SIZE]"
     assert f'CORTEXM_NOBITS(".dtcm", {state})' in text
 

@@ -71,7 +71,7 @@ def test_what_differs_is_said(
     assert rows["ram"] == ["3,536", "B", "3,696", "B", "+4.5", "%"]
     assert rows["flash"] == ["18,000", "B", "18,100", "B", "+0.6", "%"]
     assert rows["stack"] == ["400", "B", "440", "B", "+10.0", "%"]
-    assert rows["optimize"] == ["balanced", "size"]
+    assert rows["optimize"] == ["speed", "size"]
     assert "another" in rows and "12 of 15 layers are the same" in out
     data = json.loads(said(capsys, a, b, "--json")[1])
     (row,) = [row for row in data["quantities"] if row["name"] == "instructions"]
