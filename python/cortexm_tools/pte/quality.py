@@ -25,6 +25,9 @@ WARNING_SHARE = 0.9
 COSTLY_DB = 3.0
 """A layer whose result is so many dB worse than its operands may need codes of 16 bits."""
 
+_WORST = "worst_"
+_MANY = 0.01  # of values beyond the range, to speak of them
+
 FLOAT_MODEL = "float model"
 QUANTIZED_MODEL = "quantized model"
 
@@ -34,17 +37,35 @@ NOT_QUANTIZED = "the model was lowered as it is"
 
 @dataclass(frozen=True)
 class OutputQuality:
-    """An output: its noise, or for integers and conditions the share of equal values in [0, 1]."""
+    """An output: its noise, or for integers and conditions the share of equal values in [0, 1].
+
+    Attributes:
+        about: the noise of the worst channel, beside what its values deviate from their mean: of all
+            together where no channel is judged by itself, None if nothing deviates.
+        place: the dimension of the channels and the number of that one.
+        constant: the channels that are constant in the quantized model and not in the other one.
+        beyond: the share of values for which there are no codes.
+    """
 
     noise: Noise | None
     agreement: float | None = None
+    about: Noise | None = None
+    place: tuple[int, int] | None = None
+    constant: tuple[int, ...] = ()
+    beyond: float = 0.0
+
+    @property
+    def level(self) -> float:
+        """Its ratio in dB, in the worst channel; infinite of what is no float."""
+        noise = self.about or self.noise
+        return math.inf if noise is None else noise.decibels
 
     @property
     def is_poor(self) -> bool:
         """Whether to warn of it."""
         if self.noise is None:
             return self.agreement is not None and self.agreement < WARNING_SHARE
-        return self.noise.decibels < WARNING_DB
+        return self.level < WARNING_DB
 
 
 @dataclass(frozen=True)
@@ -105,8 +126,7 @@ class Quality:
     @property
     def level(self) -> float:
         """The ratio of the worst output, in dB; infinite without an output of floats."""
-        levels = (output.noise.decibels for output in self.outputs if output.noise is not None)
-        return min(levels, default=math.inf)
+        return min((output.level for output in self.outputs), default=math.inf)
 
     @property
     def losing(self) -> tuple[str, ...]:
@@ -182,7 +202,16 @@ def _output(number: int, output: OutputQuality) -> dict[str, Any]:
     if output.noise is None:
         share = None if output.agreement is None else round(output.agreement, 6)
         return {"output": number, "agreement": share}
-    return {"output": number, **_entry(output.noise)}
+    found: dict[str, Any] = {"output": number, **_entry(output.noise)}
+    if output.about is not None:
+        found |= _entry(output.about, _WORST)
+    if output.place is not None:
+        found["dimension"], found["channel"] = output.place
+    if output.constant:
+        found["constant"] = list(output.constant)
+    if output.beyond:
+        found["beyond"] = round(output.beyond, 6)
+    return found
 
 
 def _layer(layer: LayerQuality) -> dict[str, Any]:
@@ -220,8 +249,31 @@ def _output_text(entry: dict[str, Any], named: bool) -> str:
         if entry["agreement"] is None:
             return f"{name}empty"
         return f"{name}{100 * entry['agreement']:.1f} % equal"
-    left_out = f" ({entry['not_finite']} values not finite)" if entry.get("not_finite") else ""
-    return f"{name}{_decibels(entry)}{left_out}"
+    notes = []
+    if constant := entry.get("constant"):
+        others = len(constant) - 1
+        notes.append(f"constant, as are {others} more" if others else "constant")
+    if entry.get("beyond", 0.0) >= _MANY:
+        notes.append(f"{100 * entry['beyond']:.0f} % of values beyond the range")
+    if entry.get("not_finite"):
+        notes.append(f"{entry['not_finite']} values not finite")
+    where = f" in channel {entry['channel']}" if "channel" in entry else ""
+    if entry.get("dimension", 1) != 1:
+        where += f" of dimension {entry['dimension']}"
+    return f"{name}{_decibels(entry, _prefix(entry))}{where}" + (
+        f" ({'; '.join(notes)})" * bool(notes)
+    )
+
+
+def _prefix(entry: dict[str, Any]) -> str:
+    return _WORST if f"{_WORST}sqnr_db" in entry else ""
+
+
+def level_of(data: dict[str, Any]) -> float | None:
+    """The ratio of the worst channel of all outputs, of ``Quality.data()``, in dB; None if none has one."""
+    outputs = data.get("outputs", ())
+    found = [each.get(f"{_prefix(each)}sqnr_db") for each in outputs]
+    return min((each for each in found if each is not None), default=None)
 
 
 def _worst_text(data: dict[str, Any]) -> str:

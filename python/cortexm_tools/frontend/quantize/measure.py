@@ -8,6 +8,7 @@ result of a float operator with the dequantized result of the operator that has 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import torch
 from torch.fx import Graph, GraphModule, Interpreter, Node
+from torch.utils._pytree import tree_leaves
 
 from ...progress import track
 from ...pte.noise import Noise
@@ -27,7 +29,7 @@ from ..nodes import operator_name, writes
 from ..origin.layers import layer_of
 from ..rewrites.recurrent_operators import recurrent_call
 from ..rewrites.unary import STAND_IN
-from .differences import OutputNoise, noise_of
+from .differences import OutputNoise, Sums
 from .masks import masked_scores
 from .recurrent import CODED
 from .tags import tag_of
@@ -74,19 +76,19 @@ def measure(
     plain = _Recorder(captured.graph, set(counterparts))
     coded = _Recorder(quantized, set(counterparts.values()))
     runs = [ModuleRunner(one.run, captured.which, captured.states) for one in (plain, coded)]
-    totals = dict.fromkeys(counterparts, Noise())
-    outputs: list[OutputNoise] = []
+    sums = {node: Sums() for node in counterparts}
+    outputs = [OutputNoise(_ends(each)) for each in _results(quantized, len(captured.states))]
     float_module.reset()
     for sample in track(chosen, "comparison with the float model"):
         wanted = float_module.step(sample)
         _, got = [run.step(sample) for run in runs]
-        outputs = outputs or [OutputNoise() for _ in wanted]
         for output, want, value in zip(outputs, wanted, got, strict=True):
             output.add(want, value)
         for node, other in counterparts.items():
             if node in plain.values and other in coded.values:
-                totals[node] += noise_of(plain.values[node], coded.values[other])
+                sums[node].add(plain.values[node], coded.values[other])
     float_module.reset()
+    totals = {node: each.noise() for node, each in sums.items()}
     quality = Quality(
         inputs=len(chosen),
         available=len(samples),
@@ -174,6 +176,20 @@ def _dequantized(node: Node) -> Node:
                 if operator_name(result).startswith("quantized_decomposed::dequantize"):
                     return result
     return node
+
+
+def _results(graph: GraphModule, states: int) -> list[Any]:
+    """What the outputs are."""
+    results: Any = graph.graph.output_node().args[0]
+    return tree_leaves(results)[states:]
+
+
+def _ends(result: Any) -> tuple[float, float]:
+    """Beyond which a result's values are more than a step away from their codes."""
+    if operator_name(result) != "quantized_decomposed::dequantize_per_tensor":
+        return -math.inf, math.inf
+    scale, zero_point, least, most = result.args[1:5]
+    return (least - zero_point - 1) * scale, (most - zero_point + 1) * scale
 
 
 def _layers(

@@ -2,8 +2,9 @@
 """Which modules should have int16 codes: those without whose int8 codes the outputs come nearer.
 
 That a layer loses much says little about the outputs: means, norms and sums lose the noise again, and
-layers behind may add more. So the quantized model runs again without rounding the results of some
-modules to int8, which is nearly what int16 codes give.
+layers behind may add more. So the quantized model runs again with the results of some modules rounded to
+32767 steps on each side of zero, up to the end of the range that is farther away, as int16 codes are. That
+is what a large range costs: where values stand close together far from zero, 16 bits may gain little, too.
 """
 
 from __future__ import annotations
@@ -21,20 +22,21 @@ from ...pte.quality import COSTLY_DB, Quality, Wider
 from ..capture.capture import Captured
 from ..capture.runner import ModuleRunner
 from ..load.samples import Sample
-from ..nodes import operator_name, writes
+from ..nodes import operator_name
 from ..origin.layers import layers_of_graph
 from .borders import find_widths
 from .differences import OutputNoise
 from .quantizer import moving_operators
 from .tags import tag_of
 
-ENOUGH_DB = 35.0
-"""Above this ratio nothing is recommended: the noise is less than 2 % of the signal."""
+ENOUGH_DB = 25.0
+"""Above this ratio of the worst channel nothing is recommended."""
 
-POOR_DB = 25.0
+POOR_DB = 20.0
 """Below this ratio the whole model may be."""
 
 _MOST_DB = 90.0  # as much as 16 bits hold
+_MOST_CODE = 32767
 _LEFT_DB = 1.0  # that may be lost for naming fewer modules
 _TRIED = 8
 _INPUTS = 16
@@ -135,41 +137,52 @@ class _Trials:
 
         states = self._captured.states
         widths = find_widths(self._quantized, bits, self._moving, len(states))
-        unrounded = _Unrounded(self._quantized, {n for n, width in widths.items() if width == 16})
-        run = ModuleRunner(unrounded.run, self._captured.which, states)
+        finer = _Finer(self._quantized, {n for n, width in widths.items() if width == 16})
+        run = ModuleRunner(finer.run, self._captured.which, states)
         outputs = [OutputNoise() for _ in self._wanted[0]]
         for sample, wanted in zip(self._samples, self._wanted, strict=True):
             for output, want, got in zip(outputs, wanted, run.step(sample), strict=True):
                 output.add(want, got)
-        levels = (output.noise.decibels for output in outputs if output.noise is not None)
-        return min(levels, default=math.inf)
+        return min((output.quality().level for output in outputs), default=math.inf)
 
 
 _DOMAIN = "quantized_decomposed::"
 
 
-class _Unrounded(Interpreter):
-    """Runs a quantized graph; the results of some nodes are not rounded to int8 codes."""
+class _Finer(Interpreter):
+    """Runs a quantized graph; the results of some nodes are rounded to int16 codes where one of these nodes
+    reads them, and to int8 codes where any other does."""
 
-    def __init__(self, module: GraphModule, free: Collection[Node]) -> None:
+    def __init__(self, module: GraphModule, finer: Collection[Node]) -> None:
         super().__init__(module)
-        self._source = {
-            rounded: source
-            for source in free
-            if source.op != "get_attr"
-            for rounded in source.users
-            if operator_name(rounded).startswith(f"{_DOMAIN}quantize")
+        self._finer = finer
+        self._sources = {
+            result: rounded.args[0]
+            for result in module.graph.nodes
+            if operator_name(result) == f"{_DOMAIN}dequantize_per_tensor"
+            and operator_name(rounded := result.args[0]) == f"{_DOMAIN}quantize_per_tensor"
+            and rounded.args[0] in finer
             and torch.int8 in rounded.args
         }
-        self._free = set(self._source.values())
-        self._values: dict[Node, torch.Tensor] = {}
+        self._results: dict[Node, Any] = dict.fromkeys(self._sources.values())
+        self._values: dict[Node, Any] = {}
 
     def run_node(self, n: Node) -> Any:
-        source = self._source.get(n.args[0]) if n.args and isinstance(n.args[0], Node) else None
-        if source is not None and operator_name(n).startswith(f"{_DOMAIN}dequantize"):
-            value = self._values[source]
-            return value.clone() if any(map(writes, n.users)) else value
         value = super().run_node(n)
-        if n in self._free:
-            self._values[n] = value
+        if n in self._results:
+            self._results[n] = value
+        elif n in self._sources:
+            codes: Any = n.args[1:5]
+            scale, zero_point, least, most = codes
+            step = scale * max(zero_point - least, most - zero_point) / _MOST_CODE
+            self._values[n] = torch.round(self._results[self._sources[n]] / step) * step
         return value
+
+    def fetch_args_kwargs_from_env(self, n: Node) -> Any:
+        if n not in self._finer or self._values.keys().isdisjoint(n.all_input_nodes):
+            return super().fetch_args_kwargs_from_env(n)
+        env, self.env = self.env, {**self.env, **self._values}
+        try:
+            return super().fetch_args_kwargs_from_env(n)
+        finally:
+            self.env = env
