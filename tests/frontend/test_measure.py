@@ -27,7 +27,7 @@ from cortexm_tools.frontend.quantize.quantize import quantize
 from cortexm_tools.frontend.quantize.tags import tag_nodes
 from cortexm_tools.frontend.quantize.wider import choose_keys, key_of
 from cortexm_tools.frontend.quiet import import_executorch
-from cortexm_tools.options.precision import parse_patterns, parse_quantization
+from cortexm_tools.options.precision import parse_patterns
 from cortexm_tools.pte.noise import Noise
 from cortexm_tools.pte.quality import (
     NO_FLOAT_MODEL,
@@ -286,11 +286,12 @@ def test_modules_that_lose_much() -> None:
     )
     layers, before = [], Noise()
     for operator, layer, loss in names:
-        layers.append(LayerQuality(operator, layer, Noise(1.0, loss), before))
+        path = layer.partition(" ")[0] if "(" in layer else ""
+        layers.append(LayerQuality(operator, layer, Noise(1.0, loss), before, path, "norm"))
         before = layers[-1].noise
     outputs = tuple(OutputQuality(Noise(1.0, noise)) for noise in (0.1, 1e-3))
     quality = Quality(1, 1, "example", (*outputs, OutputQuality(None, 0.5)), tuple(layers))
-    assert quality.losing == ("", "b.norm")
+    assert quality.losing == ("", "b.norm", "norm")
     assert quality.level == pytest.approx(10.0)
     assert Quality(1, 1, "example", (OutputQuality(None, 0.5),), ()).level == math.inf
 
@@ -307,6 +308,8 @@ def test_text_of_what_gains() -> None:
     assert quality.data()["a16w8_gain_db"] == 6.2
     whole = Quality(1, 1, "example", outputs, (), wider=Wider(("*",), 30.0)).data()
     assert quality_line(whole).endswith("; better with QUANTIZE a16w8 (about 30 dB more)")
+    exact = Quality(1, 1, "example", outputs, (), wider=Wider(("norm",), 40.0, "float")).data()
+    assert 'Quantization = {"norm": "float"} in' in quality_line(exact)
     assert "a16w8" not in Quality(1, 1, "example", outputs, ()).data()
 
 
@@ -329,6 +332,7 @@ def test_keys_that_gain_enough() -> None:
     assert chosen({"a": 0.5, "b": 5.0}) == Wider(("b",), 5.0)
     assert chosen({"a": math.inf}) == Wider(("a",), 90.0)
     assert chosen({"a": 5.0}, before=-math.inf) is None
+    assert choose_keys(("a",), lambda keys: 5.0 * len(keys), False, 9.0) is None
     paths = ("", "a", "ab", "c.d")
     assert [key_of(path, paths) for path in paths] == [".", "a", "ab", "c.d"]
     assert key_of("c", paths) == "c."
@@ -354,19 +358,53 @@ class Barometer(Classifier):
         return self.last(torch.relu(self.first(x))) + 1013.0
 
 
-@pytest.mark.parametrize("build", [Residual, LogMel, Barometer])
-def test_what_is_recommended_gains_what_it_says(build: Callable[[], nn.Module]) -> None:
-    quality, loaded, *_ = measured(build, spread if build is LogMel else plain, 40)
-    assert quality.level < 25 and quality.wider is not None
-    if quality.wider.keys == ("*",):
-        wanted = {"quantization": parse_quantization("a16w8")}
-    else:
-        wanted = {}
-    patterns = parse_patterns(dict.fromkeys(quality.wider.keys, "a16w8"))
-    changed = loaded if "*" in patterns else replace(loaded, patterns=patterns)
-    better = lower(changed, target=Target.parse("cortex-m55"), name="net", **wanted).quality
-    assert better is not None
-    assert -2.0 < better.level - quality.level - quality.wider.gain < 8.0
+class Sensors(Classifier):
+    """Scaling as the model's own first step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm1d(12)
+        self.norm.running_mean, self.norm.running_var = torch.full((12,), 1e4), torch.ones(12)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.last(torch.relu(self.first(self.norm(x))))
+
+
+class Thresholds(Classifier):
+    """The first step of a forest: what is compared, and with what."""
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.first(((x - 1e4) * 2.0 > torch.linspace(-1.0, 1.0, 12)).float())
+
+
+def raw(count: int) -> list[Sample]:
+    return [(1e4 + torch.randn(4, 12),) for _ in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("build", "samples", "precision"),
+    [
+        (Residual, plain, "a16w8"),
+        (LogMel, spread, "float"),
+        (Barometer, plain, "a16w8"),
+        (Sensors, raw, "float"),
+        (Thresholds, raw, "float"),
+    ],
+)
+def test_what_is_recommended_gains_what_it_says(
+    build: Callable[[], nn.Module], samples: Callable[[int], list[Sample]], precision: str
+) -> None:
+    quality, loaded, *_ = measured(build, samples, 20)
+    wider = quality.wider
+    assert quality.level < 20 and wider is not None and wider.precision == precision
+    patterns = parse_patterns(dict.fromkeys(wider.keys, precision))
+    better = lower(
+        replace(loaded, patterns=patterns), target=Target.parse("cortex-m55"), name="net"
+    ).quality
+    assert better is not None and better.level > 25
+    assert -3.0 < better.level - quality.level - wider.gain < 8.0
+    (warning,) = quality.warnings("net") or [""]
+    assert f'"{wider.keys[0]}": "{precision}"' in warning
 
 
 def test_stored_beside_the_program() -> None:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good a quantized model is, beside the float model that it was made from.
 
-The signal-to-quantization-noise ratio (SQNR) of a tensor is 10 log10(sum r^2 / sum (r - q)^2) in dB,
-with its values r in the float model and q in the quantized one, over all elements and inputs.
-`frontend/quantize/measure.py` measures it; docs/numerics.md says on what.
+The signal-to-quantization-noise ratio (SQNR) of a tensor is 10 log10(sum (r - m)^2 / sum (r - q)^2) in
+dB, with its values r in the float model, of the mean m in their channel, and q in the quantized one, over all
+elements and inputs. `frontend/quantize/measure.py` measures it; docs/numerics.md says on what.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class OutputQuality:
             together where no channel is judged by itself, None if nothing deviates.
         place: the dimension of the channels and the number of that one.
         constant: the channels that are constant in the quantized model and not in the other one.
-        beyond: the share of values for which there are no codes.
+        beyond: the share of values that are more than a step beyond the range of the codes.
     """
 
     noise: Noise | None
@@ -75,6 +75,8 @@ class LayerQuality:
     Attributes:
         operator: its name, or ``input``.
         layer: the module's path and source line.
+        path: the module's path, "" outside of modules; of an input that of the module that reads it.
+        reads: the path of the module whose result that operand is.
         noise: of its result.
         before: of its operand with the greatest share of noise; no noise for an input.
     """
@@ -83,6 +85,8 @@ class LayerQuality:
     layer: str
     noise: Noise
     before: Noise
+    path: str = ""
+    reads: str = ""
 
     @property
     def added(self) -> float:
@@ -92,11 +96,12 @@ class LayerQuality:
 
 @dataclass(frozen=True)
 class Wider:
-    """What int16 codes would gain: `keys` of the model file's ``Quantization``, or "*" for the whole model,
-    and how many dB the worst output has more with them."""
+    """What another precision would gain, int16 codes or float: `keys` of the model file's ``Quantization``,
+    or "*" for the whole model, and how many dB the worst output has more with it."""
 
     keys: tuple[str, ...]
     gain: float
+    precision: str = "a16w8"
 
 
 @dataclass(frozen=True)
@@ -130,18 +135,18 @@ class Quality:
 
     @property
     def losing(self) -> tuple[str, ...]:
-        """The paths of the modules with layers that lose much, "" for calls outside of modules; those that
-        add most come first."""
+        """The paths of the modules with layers that lose much, "" for calls outside of modules, and then of
+        those whose results they read; those that add most come first."""
         losing = [
             layer
             for layer in self.layers
             if layer.added > 0.0
-            and layer.layer
             and math.isfinite(layer.noise.decibels)
             and layer.before.decibels - layer.noise.decibels > COSTLY_DB
         ]
         losing.sort(key=lambda layer: -layer.added)
-        return tuple(dict.fromkeys(_path(layer.layer) for layer in losing))
+        paths = (*(layer.path for layer in losing), *(layer.reads for layer in losing))
+        return tuple(dict.fromkeys(paths))
 
     def warnings(self, name: str) -> list[str]:
         """A sentence if outputs are poor."""
@@ -282,25 +287,21 @@ def _worst_text(data: dict[str, Any]) -> str:
     return f"{where}: {_decibels(worst, 'before_')} before, {_decibels(worst)} behind it"
 
 
-def _path(layer: str) -> str:
-    """The path of the module in a layer's text, as ``encoder.norm (model.py:3)``; "" if it has none."""
-    path, _, place = layer.partition(" (")
-    return path if place else ""
-
-
 def _wider_data(wider: Wider) -> dict[str, Any]:
-    return {"a16w8": list(wider.keys), "a16w8_gain_db": round(wider.gain, 1)}
+    word = wider.precision
+    return {word: list(wider.keys), f"{word}_gain_db": round(wider.gain, 1)}
 
 
 def _wider(data: dict[str, Any], before: str, behind: str = "") -> str:
-    """What to write for int16 codes where they gain much, and how much; "" if they do not."""
-    keys = data.get("a16w8")
-    if not keys:
+    """What to write for another precision where that gains much, and how much; "" if none does."""
+    word = next((word for word in ("a16w8", "float") if data.get(word)), None)
+    if word is None:
         return ""
-    entries = ", ".join(f'"{key}": "a16w8"' for key in keys)
+    keys = data[word]
+    entries = ", ".join(f'"{key}": "{word}"' for key in keys)
     where = f"Quantization = {{{entries}}} in the model file"
     what = "QUANTIZE a16w8" if "*" in keys else where
-    return f"{before}{what} (about {data['a16w8_gain_db']:.0f} dB more){behind}"
+    return f"{before}{what} (about {data[f'{word}_gain_db']:.0f} dB more){behind}"
 
 
 def stored_quality(text: str | bytes, digest: str) -> dict[str, Any] | None:

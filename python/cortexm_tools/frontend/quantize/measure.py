@@ -134,9 +134,14 @@ class _Recorder(Interpreter):
         if CODED in n.meta and n in self._wanted:
             scale, zero_point = n.meta[CODED][:2]
             self.values[n] = (value.float() - zero_point) * scale
-        elif n in self._wanted and isinstance(value, torch.Tensor) and value.is_floating_point():
+        elif n in self._wanted and isinstance(value, torch.Tensor) and _is_measured(value):
             self.values[n] = self._keep(value)
         return value
+
+
+def _is_measured(value: torch.Tensor) -> bool:
+    """Truth values, too, are: what is compared may be rounded across a threshold."""
+    return value.is_floating_point() or value.dtype is torch.bool
 
 
 def _operator(node: Node) -> str:
@@ -192,28 +197,37 @@ def _ends(result: Any) -> tuple[float, float]:
     return (least - zero_point - 1) * scale, (most - zero_point + 1) * scale
 
 
+def _reader(node: Node) -> Node:
+    """The first call that computes with an input."""
+    for reader in node.users:
+        if reader.op == "call_function":
+            return _reader(reader) if _operator(reader) in _MOVING and reader.users else reader
+    return node
+
+
 def _layers(
     graph: Graph, inputs: list[Node], totals: dict[Node, Noise], base: Path
 ) -> list[LayerQuality]:
     """The layers in the order of the graph. What only moves values, or has no counterpart as another
     operator took it in, counts as what it reads."""
-    noise: dict[Node, Noise] = {}
+    found: dict[Node, tuple[Noise, str]] = {}  # with the path of the module that it is the noise of
     listed: set[Node] = set()
     layers = []
     for node in graph.nodes:
-        sources = [noise[n] for n in node.all_input_nodes if n in noise]
-        before = max(sources, key=lambda each: each.share, default=Noise())
+        sources = [found[n] for n in node.all_input_nodes if n in found]
+        before, reads = max(sources, key=lambda each: each[0].share, default=(Noise(), ""))
         layer = recurrent_call(node)
         moves = node.op == "call_function" and _operator(node) in _MOVING and layer is None
         if not moves and node in totals and totals[node] != Noise():
-            noise[node] = totals[node]
+            is_input = node in inputs
+            place = layer_of(_reader(node) if is_input else node, base)
+            found[node] = totals[node], place.path
             if layer in listed:
                 continue
             listed.add(layer or node)
-            is_input = node in inputs
             name = f"input {inputs.index(node)}" if is_input else _operator(layer or node)
-            where = "" if is_input else str(layer_of(node, base))
-            layers.append(LayerQuality(name, where, totals[node], before))
+            where = "" if is_input else str(place)
+            layers.append(LayerQuality(name, where, totals[node], before, place.path, reads))
         elif sources:
-            noise[node] = before
+            found[node] = before, reads
     return layers
