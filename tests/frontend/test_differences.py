@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import torch
 from torch import nn
 
 from cortexm_tools.frontend.quantize.differences import OutputNoise, Sums
+from cortexm_tools.frontend.quantize.measure import measure
 from cortexm_tools.pte.quality import OutputQuality, Quality, level_of, quality_line
 
 from tests.frontend.test_measure import measured, plain
@@ -124,3 +126,16 @@ def test_levels_hide_nothing(biases: list[float]) -> None:
     assert quality.worst is not None and quality.worst.operator == "linear"
     (warning,) = quality.warnings("net")
     assert "linear of layer" in warning and '"layer": "a16w8"' in warning
+
+
+def test_inputs_beyond_the_calibrated_ones() -> None:
+    """What an output has no codes for is counted, and said."""
+    _, loaded, captured, real, coded = measured(lambda: Level([0.0, 0.0]), plain, 20)
+    calibration = loaded.calibration or ()
+    larger = replace(loaded, calibration=tuple((4 * x,) for (x,) in calibration))
+    quality = measure(larger, captured, coded._module, real)
+    known = torch.cat([real.step(sample)[0] for sample in calibration])
+    values = torch.cat([real.step(sample)[0] for sample in larger.calibration or ()])
+    share = float(((values < known.min()) | (values > known.max())).float().mean())
+    assert share > 0.3 and quality.outputs[0].beyond == pytest.approx(share, abs=0.05)
+    assert "of values beyond the range" in quality_line(quality.data())

@@ -43,6 +43,7 @@ POOR_DB = 20.0
 
 _MOST_DB = 90.0  # as much as 16 bits hold
 _MOST_CODE = 32767
+_FLOAT_DB = 10.0  # that float has to gain beyond 16 bits: it may cost much
 _LEFT_DB = 1.0  # that may be lost for naming fewer modules
 _TRIED = 5
 _INPUTS = 16
@@ -76,7 +77,7 @@ def find_wider(
     wider = choose_keys(keys, partial(trials.level, 16), quality.level < POOR_DB)
     gain = 0.0 if wider is None else wider.gain
     if quality.level + gain < ENOUGH_DB:
-        exact = choose_keys(keys, partial(trials.level, 0), False, gain + COSTLY_DB)
+        exact = choose_keys(keys, partial(trials.level, 0), False, gain + _FLOAT_DB)
         if exact is not None:
             return replace(exact, precision="float")
     return wider
