@@ -304,7 +304,10 @@ def test_text_of_what_gains() -> None:
     )
     assert quality_line(quality.data()).endswith(f"1 example input; better with {written}")
     (warning,) = quality.warnings("net")
-    assert f"typical inputs, build with {written}, keep values" in warning
+    assert warning.endswith(f"; build with {written}")  # as that is enough
+    little = Quality(1, 1, "example", outputs, (), wider=Wider(("b.norm", "c."), 4.0))
+    (warning,) = little.warnings("net")
+    assert "typical inputs, build with Quant" in warning and "more), keep values" in warning
     assert quality.data()["a16w8_gain_db"] == 6.2
     whole = Quality(1, 1, "example", outputs, (), wider=Wider(("*",), 30.0)).data()
     assert quality_line(whole).endswith("; better with QUANTIZE a16w8 (about 30 dB more)")

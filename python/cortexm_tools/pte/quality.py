@@ -157,11 +157,13 @@ class Quality:
         listed = ", ".join(_output_text(data["outputs"][number], True) for number in poor)
         where = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
         model = "the quantized model" if self.beside == FLOAT_MODEL else "the program"
-        return [
-            f"{name}: {model} is far from the {self.beside}: {listed}{where}; "
-            f"calibrate on typical inputs, {_wider(data, 'build with ', ', ')}keep values of very "
-            "different size out of one tensor, or compute this layer outside the model"
-        ]
+        what = _wider(data, "build with ")
+        if self.wider is None or self.level + self.wider.gain < WARNING_DB:  # not tried
+            what = (
+                f"calibrate on typical inputs, {what}{', ' * bool(what)}keep values of very different "
+                "size out of one tensor, or compute this layer outside the model"
+            )
+        return [f"{name}: {model} is far from the {self.beside}: {listed}{where}; {what}"]
 
     def data(self) -> dict[str, Any]:
         """For NAME.report.json; numbers rounded to what they are worth."""
@@ -292,7 +294,7 @@ def _wider_data(wider: Wider) -> dict[str, Any]:
     return {word: list(wider.keys), f"{word}_gain_db": round(wider.gain, 1)}
 
 
-def _wider(data: dict[str, Any], before: str, behind: str = "") -> str:
+def _wider(data: dict[str, Any], before: str) -> str:
     """What to write for another precision where that gains much, and how much; "" if none does."""
     word = next((word for word in ("a16w8", "float") if data.get(word)), None)
     if word is None:
@@ -301,7 +303,7 @@ def _wider(data: dict[str, Any], before: str, behind: str = "") -> str:
     entries = ", ".join(f'"{key}": "{word}"' for key in keys)
     where = f"Quantization = {{{entries}}} in the model file"
     what = "QUANTIZE a16w8" if "*" in keys else where
-    return f"{before}{what} (about {data[f'{word}_gain_db']:.0f} dB more){behind}"
+    return f"{before}{what} (about {data[f'{word}_gain_db']:.0f} dB more)"
 
 
 def stored_quality(text: str | bytes, digest: str) -> dict[str, Any] | None:
