@@ -46,6 +46,7 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Files]:
     assert cli.main(["export", f"{folder}/net.pte", "--quiet", "--out", f"{folder}/export"]) == 0
     report = json.loads((folder / "out/net.report.json").read_text())
     layer = {"operator": "conv2d", "layer": "a (b.py:1)", "before_sqnr_db": 40.0, "sqnr_db": 30.0}
+    worst = {"worst_sqnr_db": 9.0, "dimension": 2, "channel": 1, "constant": [1], "beyond": 0.5}
     report["quality"] = {
         **{
             "inputs": 1,
@@ -54,7 +55,8 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Files]:
             "worst_layer": layer,
             "layers": [layer],
         },
-        **{"outputs": [{"output": 0, "sqnr_db": 30.0}], "a16w8": ["a"], "a16w8_gain_db": 20.0},
+        **{"outputs": [{"output": 0, "sqnr_db": 30.0, **worst}], "float": ["a"]},
+        **{"float_gain_db": 20.0},
     }
     layers = [{"kernels": x["kernels"], "instructions": 9} for x in report["layers"]]
     calls = [{"op": "a::b", "path": "x", "source": "y", "call": "z"}]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good a quantized model is, beside the float model that it was made from.
 
-The signal-to-quantization-noise ratio (SQNR) of a tensor is 10 log10(sum r^2 / sum (r - q)^2) in dB,
-with its values r in the float model and q in the quantized one, over all elements and inputs.
-`frontend/quantize/measure.py` measures it; docs/numerics.md says on what.
+The signal-to-quantization-noise ratio (SQNR) of a tensor is 10 log10(sum (r - m)^2 / sum (r - q)^2) in
+dB, with its values r in the float model, of the mean m in their channel, and q in the quantized one, over all
+elements and inputs. `frontend/quantize/measure.py` measures it; docs/numerics.md says on what.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ WARNING_SHARE = 0.9
 COSTLY_DB = 3.0
 """A layer whose result is so many dB worse than its operands may need codes of 16 bits."""
 
+_WORST = "worst_"
+_MANY = 0.01  # of values beyond the range, to speak of them
+
 FLOAT_MODEL = "float model"
 QUANTIZED_MODEL = "quantized model"
 
@@ -34,17 +37,35 @@ NOT_QUANTIZED = "the model was lowered as it is"
 
 @dataclass(frozen=True)
 class OutputQuality:
-    """An output: its noise, or for integers and conditions the share of equal values in [0, 1]."""
+    """An output: its noise, or for integers and conditions the share of equal values in [0, 1].
+
+    Attributes:
+        about: the noise of the worst channel, beside what its values deviate from their mean: of all
+            together where no channel is judged by itself, None if nothing deviates.
+        place: the dimension of the channels and the number of that one.
+        constant: the channels that are constant in the quantized model and not in the other one.
+        beyond: the share of values that are more than a step beyond the range of the codes.
+    """
 
     noise: Noise | None
     agreement: float | None = None
+    about: Noise | None = None
+    place: tuple[int, int] | None = None
+    constant: tuple[int, ...] = ()
+    beyond: float = 0.0
+
+    @property
+    def level(self) -> float:
+        """Its ratio in dB, in the worst channel; infinite of what is no float."""
+        noise = self.about or self.noise
+        return math.inf if noise is None else noise.decibels
 
     @property
     def is_poor(self) -> bool:
         """Whether to warn of it."""
         if self.noise is None:
             return self.agreement is not None and self.agreement < WARNING_SHARE
-        return self.noise.decibels < WARNING_DB
+        return self.level < WARNING_DB
 
 
 @dataclass(frozen=True)
@@ -54,6 +75,8 @@ class LayerQuality:
     Attributes:
         operator: its name, or ``input``.
         layer: the module's path and source line.
+        path: the module's path, "" outside of modules; of an input that of the module that reads it.
+        reads: the path of the module whose result that operand is.
         noise: of its result.
         before: of its operand with the greatest share of noise; no noise for an input.
     """
@@ -62,6 +85,8 @@ class LayerQuality:
     layer: str
     noise: Noise
     before: Noise
+    path: str = ""
+    reads: str = ""
 
     @property
     def added(self) -> float:
@@ -71,11 +96,12 @@ class LayerQuality:
 
 @dataclass(frozen=True)
 class Wider:
-    """What int16 codes would gain: `keys` of the model file's ``Quantization``, or "*" for the whole model,
-    and how many dB the worst output has more with them."""
+    """What another precision would gain, int16 codes or float: `keys` of the model file's ``Quantization``,
+    or "*" for the whole model, and how many dB the worst output has more with it."""
 
     keys: tuple[str, ...]
     gain: float
+    precision: str = "a16w8"
 
 
 @dataclass(frozen=True)
@@ -105,23 +131,22 @@ class Quality:
     @property
     def level(self) -> float:
         """The ratio of the worst output, in dB; infinite without an output of floats."""
-        levels = (output.noise.decibels for output in self.outputs if output.noise is not None)
-        return min(levels, default=math.inf)
+        return min((output.level for output in self.outputs), default=math.inf)
 
     @property
     def losing(self) -> tuple[str, ...]:
-        """The paths of the modules with layers that lose much, "" for calls outside of modules; those that
-        add most come first."""
+        """The paths of the modules with layers that lose much, "" for calls outside of modules, and then of
+        those whose results they read; those that add most come first."""
         losing = [
             layer
             for layer in self.layers
             if layer.added > 0.0
-            and layer.layer
             and math.isfinite(layer.noise.decibels)
             and layer.before.decibels - layer.noise.decibels > COSTLY_DB
         ]
         losing.sort(key=lambda layer: -layer.added)
-        return tuple(dict.fromkeys(_path(layer.layer) for layer in losing))
+        paths = (*(layer.path for layer in losing), *(layer.reads for layer in losing))
+        return tuple(dict.fromkeys(paths))
 
     def warnings(self, name: str) -> list[str]:
         """A sentence if outputs are poor."""
@@ -132,11 +157,13 @@ class Quality:
         listed = ", ".join(_output_text(data["outputs"][number], True) for number in poor)
         where = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
         model = "the quantized model" if self.beside == FLOAT_MODEL else "the program"
-        return [
-            f"{name}: {model} is far from the {self.beside}: {listed}{where}; "
-            f"calibrate on typical inputs, {_wider(data, 'build with ', ', ')}keep values of very "
-            "different size out of one tensor, or compute this layer outside the model"
-        ]
+        what = _wider(data, "build with ")
+        if self.wider is None or self.level + self.wider.gain < WARNING_DB:  # not tried
+            what = (
+                f"calibrate on typical inputs, {what}{', ' * bool(what)}keep values of very different "
+                "size out of one tensor, or compute this layer outside the model"
+            )
+        return [f"{name}: {model} is far from the {self.beside}: {listed}{where}; {what}"]
 
     def data(self) -> dict[str, Any]:
         """For NAME.report.json; numbers rounded to what they are worth."""
@@ -182,7 +209,16 @@ def _output(number: int, output: OutputQuality) -> dict[str, Any]:
     if output.noise is None:
         share = None if output.agreement is None else round(output.agreement, 6)
         return {"output": number, "agreement": share}
-    return {"output": number, **_entry(output.noise)}
+    found: dict[str, Any] = {"output": number, **_entry(output.noise)}
+    if output.about is not None:
+        found |= _entry(output.about, _WORST)
+    if output.place is not None:
+        found["dimension"], found["channel"] = output.place
+    if output.constant:
+        found["constant"] = list(output.constant)
+    if output.beyond:
+        found["beyond"] = round(output.beyond, 6)
+    return found
 
 
 def _layer(layer: LayerQuality) -> dict[str, Any]:
@@ -220,8 +256,31 @@ def _output_text(entry: dict[str, Any], named: bool) -> str:
         if entry["agreement"] is None:
             return f"{name}empty"
         return f"{name}{100 * entry['agreement']:.1f} % equal"
-    left_out = f" ({entry['not_finite']} values not finite)" if entry.get("not_finite") else ""
-    return f"{name}{_decibels(entry)}{left_out}"
+    notes = []
+    if constant := entry.get("constant"):
+        others = len(constant) - 1
+        notes.append(f"constant, as are {others} more" if others else "constant")
+    if entry.get("beyond", 0.0) >= _MANY:
+        notes.append(f"{100 * entry['beyond']:.0f} % of values beyond the range")
+    if entry.get("not_finite"):
+        notes.append(f"{entry['not_finite']} values not finite")
+    where = f" in channel {entry['channel']}" if "channel" in entry else ""
+    if entry.get("dimension", 1) != 1:
+        where += f" of dimension {entry['dimension']}"
+    return f"{name}{_decibels(entry, _prefix(entry))}{where}" + (
+        f" ({'; '.join(notes)})" * bool(notes)
+    )
+
+
+def _prefix(entry: dict[str, Any]) -> str:
+    return _WORST if f"{_WORST}sqnr_db" in entry else ""
+
+
+def level_of(data: dict[str, Any]) -> float | None:
+    """The ratio of the worst channel of all outputs, of ``Quality.data()``, in dB; None if none has one."""
+    outputs = data.get("outputs", ())
+    found = [each.get(f"{_prefix(each)}sqnr_db") for each in outputs]
+    return min((each for each in found if each is not None), default=None)
 
 
 def _worst_text(data: dict[str, Any]) -> str:
@@ -230,25 +289,21 @@ def _worst_text(data: dict[str, Any]) -> str:
     return f"{where}: {_decibels(worst, 'before_')} before, {_decibels(worst)} behind it"
 
 
-def _path(layer: str) -> str:
-    """The path of the module in a layer's text, as ``encoder.norm (model.py:3)``; "" if it has none."""
-    path, _, place = layer.partition(" (")
-    return path if place else ""
-
-
 def _wider_data(wider: Wider) -> dict[str, Any]:
-    return {"a16w8": list(wider.keys), "a16w8_gain_db": round(wider.gain, 1)}
+    word = wider.precision
+    return {word: list(wider.keys), f"{word}_gain_db": round(wider.gain, 1)}
 
 
-def _wider(data: dict[str, Any], before: str, behind: str = "") -> str:
-    """What to write for int16 codes where they gain much, and how much; "" if they do not."""
-    keys = data.get("a16w8")
-    if not keys:
+def _wider(data: dict[str, Any], before: str) -> str:
+    """What to write for another precision where that gains much, and how much; "" if none does."""
+    word = next((word for word in ("a16w8", "float") if data.get(word)), None)
+    if word is None:
         return ""
-    entries = ", ".join(f'"{key}": "a16w8"' for key in keys)
+    keys = data[word]
+    entries = ", ".join(f'"{key}": "{word}"' for key in keys)
     where = f"Quantization = {{{entries}}} in the model file"
     what = "QUANTIZE a16w8" if "*" in keys else where
-    return f"{before}{what} (about {data['a16w8_gain_db']:.0f} dB more){behind}"
+    return f"{before}{what} (about {data[f'{word}_gain_db']:.0f} dB more)"
 
 
 def stored_quality(text: str | bytes, digest: str) -> dict[str, Any] | None:

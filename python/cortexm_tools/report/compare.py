@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
+from ..pte.quality import level_of
 from .change import QUANTITIES, Quantity, amount, change
 from .reading import FORMAT, Report
 from .tables import decibels_of, operator_text, table
@@ -89,9 +90,7 @@ def _of_plan(name: str, report: Report) -> float | None:
     if name == "instructions":
         return report.bench.get("instructions")
     if name == "sqnr":
-        outputs = data.get("quality", {}).get("outputs", ())
-        found = [one["sqnr_db"] for one in outputs if one.get("sqnr_db") is not None]
-        return min(found, default=None)
+        return level_of(data.get("quality", {}))
     keys = {"arena": "arena_bytes", "state": "state_bytes", "constants": "constants_bytes"}
     return data.get(keys.get(name, name))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CortexMError, printable
-from ..pte.quality import quality_line
+from ..pte.quality import level_of, quality_line
 from ..version import __version__
 from . import compare
 from .arena import arena_of
@@ -168,10 +168,8 @@ def _figures(report: Report, megahertz: float) -> list[tuple[str, str, str, Any]
             rows.append(("time", time_text(ends, megahertz), "estimated, not measured", ends))
     elif report.is_plan:
         rows.append(("MACs", f"{data['macs']:,}", "", None))
-    outputs = data.get("quality", {}).get("outputs", ())
-    found = [one["sqnr_db"] for one in outputs if one.get("sqnr_db") is not None]
-    if found:
-        rows.append(("SQNR", f"{min(found):.1f} dB", "against the float model", None))
+    if (level := level_of(data.get("quality", {}))) is not None:
+        rows.append(("SQNR", f"{level:.1f} dB", "against the float model", None))
     return rows
 
 

@@ -8,6 +8,7 @@ result of a float operator with the dequantized result of the operator that has 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 
 import torch
 from torch.fx import Graph, GraphModule, Interpreter, Node
+from torch.utils._pytree import tree_leaves
 
 from ...progress import track
 from ...pte.noise import Noise
@@ -27,7 +29,7 @@ from ..nodes import operator_name, writes
 from ..origin.layers import layer_of
 from ..rewrites.recurrent_operators import recurrent_call
 from ..rewrites.unary import STAND_IN
-from .differences import OutputNoise, noise_of
+from .differences import OutputNoise, Sums
 from .masks import masked_scores
 from .recurrent import CODED
 from .tags import tag_of
@@ -74,19 +76,19 @@ def measure(
     plain = _Recorder(captured.graph, set(counterparts))
     coded = _Recorder(quantized, set(counterparts.values()))
     runs = [ModuleRunner(one.run, captured.which, captured.states) for one in (plain, coded)]
-    totals = dict.fromkeys(counterparts, Noise())
-    outputs: list[OutputNoise] = []
+    sums = {node: Sums() for node in counterparts}
+    outputs = [OutputNoise(_ends(each)) for each in _results(quantized, len(captured.states))]
     float_module.reset()
     for sample in track(chosen, "comparison with the float model"):
         wanted = float_module.step(sample)
         _, got = [run.step(sample) for run in runs]
-        outputs = outputs or [OutputNoise() for _ in wanted]
         for output, want, value in zip(outputs, wanted, got, strict=True):
             output.add(want, value)
         for node, other in counterparts.items():
             if node in plain.values and other in coded.values:
-                totals[node] += noise_of(plain.values[node], coded.values[other])
+                sums[node].add(plain.values[node], coded.values[other])
     float_module.reset()
+    totals = {node: each.noise() for node, each in sums.items()}
     quality = Quality(
         inputs=len(chosen),
         available=len(samples),
@@ -132,9 +134,14 @@ class _Recorder(Interpreter):
         if CODED in n.meta and n in self._wanted:
             scale, zero_point = n.meta[CODED][:2]
             self.values[n] = (value.float() - zero_point) * scale
-        elif n in self._wanted and isinstance(value, torch.Tensor) and value.is_floating_point():
+        elif n in self._wanted and isinstance(value, torch.Tensor) and _is_measured(value):
             self.values[n] = self._keep(value)
         return value
+
+
+def _is_measured(value: torch.Tensor) -> bool:
+    """Truth values, too, are: what is compared may be rounded across a threshold."""
+    return value.is_floating_point() or value.dtype is torch.bool
 
 
 def _operator(node: Node) -> str:
@@ -176,28 +183,51 @@ def _dequantized(node: Node) -> Node:
     return node
 
 
+def _results(graph: GraphModule, states: int) -> list[Any]:
+    """What the outputs are."""
+    results: Any = graph.graph.output_node().args[0]
+    return tree_leaves(results)[states:]
+
+
+def _ends(result: Any) -> tuple[float, float]:
+    """Beyond which a result's values are more than a step away from their codes."""
+    if operator_name(result) != "quantized_decomposed::dequantize_per_tensor":
+        return -math.inf, math.inf
+    scale, zero_point, least, most = result.args[1:5]
+    return (least - zero_point - 1) * scale, (most - zero_point + 1) * scale
+
+
+def _reader(node: Node) -> Node:
+    """The first call that computes with an input."""
+    for reader in node.users:
+        if reader.op == "call_function":
+            return _reader(reader) if _operator(reader) in _MOVING and reader.users else reader
+    return node
+
+
 def _layers(
     graph: Graph, inputs: list[Node], totals: dict[Node, Noise], base: Path
 ) -> list[LayerQuality]:
     """The layers in the order of the graph. What only moves values, or has no counterpart as another
     operator took it in, counts as what it reads."""
-    noise: dict[Node, Noise] = {}
+    found: dict[Node, tuple[Noise, str]] = {}  # with the path of the module that it is the noise of
     listed: set[Node] = set()
     layers = []
     for node in graph.nodes:
-        sources = [noise[n] for n in node.all_input_nodes if n in noise]
-        before = max(sources, key=lambda each: each.share, default=Noise())
+        sources = [found[n] for n in node.all_input_nodes if n in found]
+        before, reads = max(sources, key=lambda each: each[0].share, default=(Noise(), ""))
         layer = recurrent_call(node)
         moves = node.op == "call_function" and _operator(node) in _MOVING and layer is None
         if not moves and node in totals and totals[node] != Noise():
-            noise[node] = totals[node]
+            is_input = node in inputs
+            place = layer_of(_reader(node) if is_input else node, base)
+            found[node] = totals[node], place.path
             if layer in listed:
                 continue
             listed.add(layer or node)
-            is_input = node in inputs
             name = f"input {inputs.index(node)}" if is_input else _operator(layer or node)
-            where = "" if is_input else str(layer_of(node, base))
-            layers.append(LayerQuality(name, where, totals[node], before))
+            where = "" if is_input else str(place)
+            layers.append(LayerQuality(name, where, totals[node], before, place.path, reads))
         elif sources:
-            noise[node] = before
+            found[node] = before, reads
     return layers

@@ -1,46 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which modules should have int16 codes: those without whose int8 codes the outputs come nearer.
+"""Which modules should have int16 codes, or compute in float: those without whose int8 codes the outputs
+come nearer.
 
 That a layer loses much says little about the outputs: means, norms and sums lose the noise again, and
-layers behind may add more. So the quantized model runs again without rounding the results of some
-modules to int8, which is nearly what int16 codes give.
+layers behind may add more. So the quantized model runs again with the results of some modules rounded to
+32767 steps on each side of zero, up to the end of the range that is farther away, as int16 codes are. That
+is what a large range costs: where values stand close together far from zero, as those of a barometer whose
+mean the model subtracts, 16 bits may not be enough. Then the same modules run without any rounding.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.fx import GraphModule, Interpreter, Node
+from torch.utils._pytree import tree_leaves
 
 from ...options.precision import Quantization, parse_patterns
 from ...pte.quality import COSTLY_DB, Quality, Wider
 from ..capture.capture import Captured
 from ..capture.runner import ModuleRunner
 from ..load.samples import Sample
-from ..nodes import operator_name, writes
+from ..nodes import operator_name
 from ..origin.layers import layers_of_graph
+from ..rewrites.builder import Builder
 from .borders import find_widths
 from .differences import OutputNoise
 from .quantizer import moving_operators
 from .tags import tag_of
 
-ENOUGH_DB = 35.0
-"""Above this ratio nothing is recommended: the noise is less than 2 % of the signal."""
+ENOUGH_DB = 25.0
+"""Above this ratio of the worst channel nothing is recommended."""
 
-POOR_DB = 25.0
+POOR_DB = 20.0
 """Below this ratio the whole model may be."""
 
 _MOST_DB = 90.0  # as much as 16 bits hold
+_MOST_CODE = 32767
+_FLOAT_DB = 10.0  # that float has to gain beyond 16 bits: it may cost much
 _LEFT_DB = 1.0  # that may be lost for naming fewer modules
-_TRIED = 8
+_TRIED = 5
 _INPUTS = 16
 
 Level = Callable[[Collection[str]], float]
-"""The worst output's dB if the modules of these keys have int16 codes."""
+"""The worst output's dB if the modules of these keys have finer codes, or none."""
 
 
 def find_wider(
@@ -51,7 +60,7 @@ def find_wider(
     float_module: ModuleRunner,
     base: Path,
 ) -> Wider | None:
-    """What to recommend for the model of `quality`; None if int16 codes gain little, or all is good.
+    """What to recommend for the model of `quality`; None if that gains little, or all is good.
 
     Args:
         samples: those that the quality was measured on.
@@ -64,7 +73,14 @@ def find_wider(
     calls = {n: layer.path for n, layer in layers.items() if n.op == "call_function"}
     keys = [key_of(path, calls.values()) for path in quality.losing]
     trials = _Trials(samples, captured, quantized, float_module, calls)
-    return choose_keys(keys[:_TRIED], trials.level, quality.level < POOR_DB)
+    keys = keys[:_TRIED]
+    wider = choose_keys(keys, partial(trials.level, 16), quality.level < POOR_DB)
+    gain = 0.0 if wider is None else wider.gain
+    if quality.level + gain < ENOUGH_DB:
+        exact = choose_keys(keys, partial(trials.level, 0), False, gain + _FLOAT_DB)
+        if exact is not None:
+            return replace(exact, precision="float")
+    return wider
 
 
 def key_of(path: str, paths: Iterable[str]) -> str:
@@ -74,12 +90,15 @@ def key_of(path: str, paths: Iterable[str]) -> str:
     return path if path and not any(each.startswith(inside) for each in paths) else f"{path}."
 
 
-def choose_keys(keys: Sequence[str], level: Level, is_poor: bool) -> Wider | None:
+def choose_keys(
+    keys: Sequence[str], level: Level, is_poor: bool, least: float = COSTLY_DB
+) -> Wider | None:
     """The modules that gain enough by themselves; those of the last ones that gain little are left out.
 
     Args:
         keys: those that add most noise come first.
         is_poor: whether the whole model comes into question.
+        least: what gains less is not worth it, in dB.
     """
     before = level(())
     if not math.isfinite(before):
@@ -89,10 +108,10 @@ def choose_keys(keys: Sequence[str], level: Level, is_poor: bool) -> Wider | Non
         return min(level(tried) - before, _MOST_DB)
 
     kept, have = list(keys), gain(keys)
-    if have <= COSTLY_DB:
+    if have <= least:
         whole = gain(("*",)) if is_poor else 0.0
-        return Wider(("*",), whole) if whole > COSTLY_DB else None
-    least = max(COSTLY_DB, have - _LEFT_DB)
+        return Wider(("*",), whole) if whole > least else None
+    least = max(least, have - _LEFT_DB)
     for key in reversed(keys):
         rest = [each for each in kept if each != key]
         if rest and (without := gain(rest)) > least:
@@ -120,56 +139,122 @@ class _Trials:
         names = {node: operator_name(node) for node in quantized.graph.nodes}
         between = {node.target for node, name in names.items() if name.startswith(_DOMAIN)}
         self._moving = moving_operators() | between
+        self._constants = _constants(captured.graph, quantized)
         float_module.reset()
         self._wanted = [float_module.step(sample) for sample in self._samples]
         float_module.reset()
 
-    def level(self, keys: Collection[str]) -> float:
-        """See Level."""
-        quantization = Quantization(patterns=parse_patterns(dict.fromkeys(keys, "a16w8")))
+    def level(self, finer: int, keys: Collection[str]) -> float:
+        """See Level; `finer`: bits of their codes, 0 for float."""
+        word = "a16w8" if finer else "float"
+        quantization = Quantization(patterns=parse_patterns(dict.fromkeys(keys, word)))
 
         def bits(node: Node) -> int | None:
             path = self._paths.get(tag_of(node))
-            precision = quantization.precision_of(path) if path is not None else None
-            return precision.activations if precision is not None else None
+            if path is None:
+                return None
+            precision = quantization.precision_of(path)
+            return 0 if precision is None else precision.activations
 
         states = self._captured.states
         widths = find_widths(self._quantized, bits, self._moving, len(states))
-        unrounded = _Unrounded(self._quantized, {n for n, width in widths.items() if width == 16})
-        run = ModuleRunner(unrounded.run, self._captured.which, states)
+        nodes = {node for node, width in widths.items() if width == finer}
+        function = _Finer(self._quantized, nodes, finer, self._constants).run
+        run = ModuleRunner(function, self._captured.which, states)
         outputs = [OutputNoise() for _ in self._wanted[0]]
         for sample, wanted in zip(self._samples, self._wanted, strict=True):
             for output, want, got in zip(outputs, wanted, run.step(sample), strict=True):
                 output.add(want, got)
-        levels = (output.noise.decibels for output in outputs if output.noise is not None)
-        return min(levels, default=math.inf)
+        return min((output.quality().level for output in outputs), default=math.inf)
 
 
 _DOMAIN = "quantized_decomposed::"
 
 
-class _Unrounded(Interpreter):
-    """Runs a quantized graph; the results of some nodes are not rounded to int8 codes."""
+def _constants(captured: GraphModule, quantized: GraphModule) -> dict[Node, torch.Tensor]:
+    """What calls read from constants in codes, before these were rounded."""
+    tagged = {tag_of(node): node for node in captured.graph.nodes if node.op == "call_function"}
+    found = {}
+    for node in quantized.graph.nodes:
+        plain = tagged.get(tag_of(node))
+        if plain is None or plain.target is not node.target:
+            continue
+        for read, source in zip(tree_leaves(node.args), tree_leaves(plain.args), strict=False):
+            is_coded = operator_name(read).startswith(f"{_DOMAIN}dequantize")
+            value = Builder.value_in(captured, source) if is_coded else None
+            if value is not None:
+                found[read] = value
+    return found
 
-    def __init__(self, module: GraphModule, free: Collection[Node]) -> None:
+
+def _is_per_tensor(node: Node) -> bool:
+    """Whether it gives what int8 codes of one scale say, but those of weights, which have no -128."""
+    is_value = operator_name(node) == f"{_DOMAIN}dequantize_per_tensor" and -128 in node.args[3:4]
+    return is_value and torch.int8 in node.args
+
+
+class _Finer(Interpreter):
+    """Runs a quantized graph; the results of some nodes are rounded to int16 codes where one of these nodes
+    reads them, and to int8 codes where any other does. With `bits` of 0 they are not rounded."""
+
+    def __init__(
+        self,
+        module: GraphModule,
+        finer: Collection[Node],
+        bits: int,
+        constants: dict[Node, torch.Tensor],
+    ) -> None:
         super().__init__(module)
-        self._source = {
-            rounded: source
-            for source in free
-            if source.op != "get_attr"
-            for rounded in source.users
-            if operator_name(rounded).startswith(f"{_DOMAIN}quantize")
-            and torch.int8 in rounded.args
+        self._finer, self._bits = finer, bits
+        self._sources: dict[Node, Any] = {}
+        for result in module.graph.nodes:
+            rounded: Any = result.args[0] if _is_per_tensor(result) else None
+            if operator_name(rounded).startswith(_DOMAIN) and rounded.args[0] in finer:
+                self._sources[result] = rounded.args[0]
+        self._results: dict[Node, Any] = dict.fromkeys(self._sources.values())
+        self._ranges: dict[Node, tuple[float, float]] = {}
+        self._values: dict[Node, torch.Tensor] = {
+            node: self._rounded(node, value)
+            for node, value in constants.items()
+            if not bits or _is_per_tensor(node)
         }
-        self._free = set(self._source.values())
-        self._values: dict[Node, torch.Tensor] = {}
+
+    def _rounded(self, dequantize: Node, value: torch.Tensor) -> torch.Tensor:
+        if not self._bits:
+            return value.clone()  # operators in place write over what they read
+        codes: Any = dequantize.args[1:5]
+        scale, zero_point, least, most = codes
+        step: float = scale * max(zero_point - least, most - zero_point) / _MOST_CODE
+        return torch.round(value / step) * step
 
     def run_node(self, n: Node) -> Any:
-        source = self._source.get(n.args[0]) if n.args and isinstance(n.args[0], Node) else None
-        if source is not None and operator_name(n).startswith(f"{_DOMAIN}dequantize"):
-            value = self._values[source]
-            return value.clone() if any(map(writes, n.users)) else value
         value = super().run_node(n)
-        if n in self._free:
-            self._values[n] = value
+        if n in self._results:
+            self._results[n] = value
+        elif n in self._sources:
+            exact = self._results[self._sources[n]]
+            self._values[n] = self._rounded(n, exact)
+            value = self._narrowed(n, exact, value)
         return value
+
+    def _narrowed(self, n: Node, exact: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        """What int8 codes say of a result: its own, but where they are as coarse as what it was computed from
+        (small.py) those of the range that it had so far."""
+        codes: Any = n.args[1:5]
+        scale, _, least, most = codes
+        if not exact.numel():
+            return value
+        low, high = self._ranges.get(n, (0.0, 0.0))
+        low, high = min(low, float(exact.min())), max(high, float(exact.max()))
+        self._ranges[n] = low, high
+        step = (high - low) / (most - least)
+        return torch.round(exact / step) * step if 0.0 < step < scale / 2.0 else value
+
+    def fetch_args_kwargs_from_env(self, n: Node) -> Any:
+        if n not in self._finer or self._values.keys().isdisjoint(n.all_input_nodes):
+            return super().fetch_args_kwargs_from_env(n)
+        env, self.env = self.env, {**self.env, **self._values}
+        try:
+            return super().fetch_args_kwargs_from_env(n)
+        finally:
+            self.env = env
