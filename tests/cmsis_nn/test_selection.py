@@ -309,16 +309,6 @@ def test_transposed_convolutions(
     assert library(transposed(padding, kernel, stride, more)) == expected
 
 
-def test_operands_that_repeat_in_short_runs_stay_ours() -> None:
-    def added(channels: int) -> Graph:
-        net = Net()
-        x = net.input((1, channels, 3, 3))
-        return net.finish(net.sum(x, net.codes(1, channels, 1, 1)))
-
-    assert library(added(8)) == "cmsis-nn"
-    assert library(added(7)) == "builtin"
-
-
 def test_softmax_across_rows_stays_ours() -> None:
     net = Net()
     x = net.input((3, 5))

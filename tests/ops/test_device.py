@@ -73,7 +73,7 @@ def row_cases() -> list[Case]:
         net.add(attrs, operands, (1, outputs, 1, 1), DType.F32, channels_last(4))
     graph = net.finish(*(op.outputs[0] for op in net.ops))
     used = {step.calls[0].kernel.op for step in make_plan(graph, Target.parse("cortex-m55")).steps}
-    assert used == {"conv2d", "conv2d_row"}
+    assert "conv2d_row" in used
     return [(graph, [values(graph, 1), values(graph, 2, special=True)])]
 
 
