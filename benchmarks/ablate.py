@@ -43,8 +43,7 @@ def take_out(symbols: set[str]) -> None:
     of_kernels.kernels = cache(
         lambda part="kernels": tuple(k for k in whole(part) if k.symbol not in symbols)
     )
-    for known in (of_kernels.symbols, of_kernels.variants):
-        known.cache_clear()
+    of_kernels.variants.cache_clear()
 
 
 def kept(source: Path, isa: Isa) -> set[tuple[str, int]]:

@@ -156,11 +156,10 @@ def find_kernels(
                 choice is KernelChoice.CMSIS_NN or is_faster(op, each, adapter.library, target)
             ):
                 return (adapter,)
-    found = tuple(
-        kernel for each in types for kernel in variants(op, each, target) if kernel.takes(known)
-    )
-    if found:
-        return found
+    for each in types:
+        found = tuple(kernel for kernel in variants(op, each, target) if kernel.takes(known))
+        if found:
+            return found
     others = sorted({kernel.types for kernel in kernels() if kernel.op == op})
     raise CortexMError(
         f"no {op} kernel for element types {types[-1]!r}",
