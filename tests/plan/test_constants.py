@@ -158,6 +158,10 @@ def test_a_constant_that_is_copied_in_halves_is_stored_in_halves() -> None:
     (call,), (stored,) = plan.steps[0].calls, plan.constants
     fields = dict(call.fields)
     assert call.kernel.unit == 2 and stored.nbytes == values.nbytes
-    steps = zip(np.indices(fields["dims"]), fields["in_stride"], strict=True)
-    read = stored.data.view(np.uint16).reshape(-1)[sum(i * step for i, step in steps)]
-    assert read.tobytes() == np.broadcast_to(values, (4, 1000, 3)).tobytes()
+    halves = [
+        sum(i * step for i, step in zip(np.indices(fields["dims"]), fields[name], strict=True))
+        for name in ("in_stride", "out_stride")
+    ]
+    made = np.zeros(halves[1].max() + 1, np.uint16)
+    made[halves[1]] = stored.data.view(np.uint16).reshape(-1)[halves[0]]
+    assert made.tobytes() == np.broadcast_to(values, (4, 1000, 3)).tobytes()

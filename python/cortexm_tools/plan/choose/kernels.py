@@ -33,7 +33,7 @@ class Prices:
 PRICES = {
     Optimize.SPEED: Prices(0, 0),
     Optimize.BALANCED: Prices(3, 16),
-    Optimize.SIZE: Prices(1e6, 1e6),
+    Optimize.SIZE: Prices(1e6, 5e6),
 }
 
 
