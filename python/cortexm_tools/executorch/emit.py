@@ -241,7 +241,10 @@ def _argument(variant: Variant, own: EmitOptions, arg: Arg, scratch: int) -> str
     if isinstance(arg, ConstantArg):
         return symbol(own, arg.name)
     if isinstance(arg, ScratchArg):
-        return f"temp + {scratch}" if arg.nbytes else "NULL"
+        if not arg.nbytes:
+            return "NULL"
+        place = f"temp + {scratch + arg.offset}"
+        return place if arg.of is None else f"({arg.of.c_type} *)(void *)({place})"
     assert isinstance(arg, TensorArg)
     kind = pointer_type(variant.graph.tensors[arg.index])
     step = f" + {arg.step} * {_IMAGE}" if arg.step else ""

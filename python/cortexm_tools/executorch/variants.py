@@ -219,10 +219,8 @@ def _compile(
                 offsets[index] = size
                 size += align_up(graph.tensors[index].nbytes, 16)
     calls = tuple(with_names(call, names) for each in lowered for call in each.calls)
-    scratch = max(
-        (arg.nbytes for call in calls for arg in call.args if isinstance(arg, ScratchArg)),
-        default=0,
-    )
+    taken = (arg for call in calls for arg in call.args if isinstance(arg, ScratchArg))
+    scratch = max((arg.offset + arg.nbytes for arg in taken), default=0)
     signature = [count]
     for index in described:
         signature += _describe(single, index, embedded)
