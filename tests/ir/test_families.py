@@ -53,7 +53,6 @@ FLOORS = {
             "broadcast",
             "constants",
             "context",
-            "conv_costs",
             "conv_forms",
             "copies",
             "float_conv",
