@@ -37,8 +37,8 @@ HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
 `cortexm_<operator>_<types>_<isa>`: one function and one object file each, from a file or a template
 below `kernels/src`; [kernels/README.md](../kernels/README.md) says what each family computes. All
 variants of a kernel take the same arguments with the same meaning and give the same bytes; the plan
-names the best variant that the target runs, and nothing is dispatched at run time. A core without a
-variant of its own uses the next simpler one: an M55 runs DSP, v7m and scalar kernels too.
+names one, and nothing is dispatched at run time. All that a core runs are candidates: an M55 runs
+DSP, v7m and scalar kernels too.
 
 `scalar` is portable C, which `CPU any` and the development machine run. `v6m` and `v7m` are for the
 architecture of a core, Armv6-M (and the Armv8-M Baseline) and Armv7-M (and the Mainline); where there

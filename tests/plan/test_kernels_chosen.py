@@ -10,15 +10,17 @@ from itertools import product
 
 import pytest
 
+from cortexm_tools.ir import DType, ops
 from cortexm_tools.plan import make_plan
 from cortexm_tools.plan.choose.kernels import choose
 from cortexm_tools.plan.choose.options import Option, within
 from cortexm_tools.plan.kernels.table import code_sizes, kernels
-from cortexm_tools.plan.lower.context import Lowered
+from cortexm_tools.plan.lower.context import Lowered, Lowerings
 from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Optimize, Target
 
+from tests.support.graphs import Net
 from tests.support.random_graphs import random_branches, random_network
 
 
@@ -114,6 +116,14 @@ def test_size_speed_and_what_lies_between(target: Target) -> None:
         assert instructions(small) >= instructions(balanced) >= instructions(fast)
         differ += flash(small) < flash(fast)
     assert differ
+
+
+def test_parts_of_a_concatenation_are_copied_alike() -> None:
+    """Not each in every way."""
+    net = Net()
+    parts = [net.input((1, 3, 5), DType.F32) for _ in range(40)]
+    graph = net.finish(net.add(ops.Concat(1), parts, (1, 120, 5), DType.F32))
+    assert len(Lowerings(graph, CPUS[0]).ways(graph.ops[0])) <= 8
 
 
 def test_sizes_are_known_of_all_variants() -> None:

@@ -122,7 +122,7 @@ def summary(data: dict[str, Any]) -> str:
         f"  state  {data.get('state_bytes', 0):>10,} B kept from call to call, beside the arena"
     ]
     spared = data.get("operators_without_scratch", 0)
-    slower = [f"  slower {spared} operators by kernels with less scratch, for the RAM limit"]
+    slower = [f"  slower {spared} operators by kernels with less scratch, for less RAM"]
     removed = data.get("channels_removed", 0)
     constant = [f"  less   {removed:,} constant channel{'s' * (removed > 1)} removed"]
     joined = [is_there for layer in data["layers"] for is_there in layer.get("joined", ())]

@@ -30,6 +30,8 @@ class Prices:
     ram: float
 
 
+MOST_SWAPS = 4096  # of a round: with more parts, none is tried instead of another one
+
 PRICES = {
     Optimize.SPEED: Prices(0, 0),
     Optimize.BALANCED: Prices(3, 16),
@@ -118,7 +120,9 @@ class _Problem:
             open_ = reduce(or_, (way.shared for way in chosen), 0)
             others = {way.shared | open_: None for ways in self.ways for way in ways}
             bits = [1 << place for place in range(len(self.prices))]
-            for part in (bit for bit in bits if bit & open_):
+            there = [bit for bit in bits if bit & open_]
+            others |= {open_ & ~part: None for part in there}
+            for part in there if len(there) * len(bits) <= MOST_SWAPS else ():
                 others |= {open_ & ~part | new & ~part: None for new in bits}
             found = [(*self.solved(other), other) for other in others if other != open_]
             best = min(found, key=lambda each: each[0], default=None)

@@ -67,7 +67,8 @@ def within(options: tuple[Option, ...], room: int | None) -> tuple[Option, ...]:
 
 def _option(graph: Graph, lowerings: Lowerings, op: Op, lowered: Lowered) -> Option:
     flash: dict[Hashable, int] = {
-        source.content: source.nbytes for source in lowered.sources.values()
+        (key, source.nbytes) if lowerings.apart else source.content: source.nbytes
+        for key, source in lowered.sources.items()
     }
     for call in lowered.calls:
         flash[call.kernel.symbol] = code_sizes().get(call.kernel.symbol, 0)

@@ -26,6 +26,9 @@ _Fact = TypeVar("_Fact")
 
 POINTWISE = Window((1, 1), (1, 1), (0, 0, 0, 0), (1, 1))
 
+MOST_WAYS = 256
+"""Of an operator: parts of a concatenation may each have some."""
+
 Lowering = Callable[["Selector", Any, Op], list[Call]]
 
 _LOWERINGS: dict[type[Attrs], Lowering] = {}
@@ -113,11 +116,11 @@ class Lowerings:
         return Lowered(calls, select.sources, tuple(select.trail), tuple(select.ways))
 
     def ways(self, op: Op) -> tuple[Lowered, ...]:
-        """The calls of an operator in every way, the usual one first."""
+        """The calls of an operator in every way, the usual one first; of more than MOST_WAYS, so many."""
         made = op.outputs[0]
         if made not in self._ways:
             found, trails = list[Lowered](), [tuple[int, ...]()]
-            while trails:
+            while trails and len(found) < MOST_WAYS:
                 trail = trails.pop()
                 lowered = self.lower(op, trail)
                 found.append(lowered)
@@ -164,6 +167,7 @@ class Selector:
         self._op = op
         self._given = trail
         self._taken: dict[tuple[str, tuple[str, ...]], Kernel] = {}
+        self._answers: dict[str, Any] = {}
 
     def pick(self, ways: Sequence[_Fact]) -> _Fact:
         """One of several ways to the same bytes, the usual one first."""
@@ -173,6 +177,13 @@ class Selector:
         self.trail.append(self._given[place] if place < len(self._given) else 0)
         self.ways.append(len(ways))
         return ways[self.trail[-1]]
+
+    def pick_once(self, what: str, ways: Sequence[_Fact]) -> _Fact:
+        """The same of what all parts of the operator do alike: asked once."""
+        if what not in self._answers:
+            self._answers[what] = self.pick(ways)
+        answer: _Fact = self._answers[what]
+        return answer
 
     def tensor(self, index: int) -> Tensor:
         return self._lowerings.tensors[index]

@@ -53,9 +53,6 @@ def largest_plain_sum(weight_sizes: Array, bias: Array) -> int:
     return int(sums.max(initial=0))
 
 
-_MANY_PIXELS = 16
-_FEW_TERMS = (24, 12)  # side by side or apart, up to which few outputs of 1x1 windows are filled up
-_MORE_WEIGHTS = 2048  # bytes that weights may be filled up with, or else a quarter of them
 _MOST_INPUTS = 1 << 16  # whose products with 4-bit weights the kernels of s8w4 add up exactly
 
 

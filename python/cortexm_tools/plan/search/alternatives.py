@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What other plans of a model would give, where that is much.
 
-Bands that save RAM cost instructions, so the default takes only those that cost next to nothing. Floats at
-inputs and outputs are what a model file says, and take four times what their codes do. Who has little RAM
+Bands and kernels that save RAM cost instructions, so the default takes only those that are worth it. Floats
+at inputs and outputs are what a model file says, and take four times what their codes do. Who has little RAM
 should hear of the others: OPTIMIZE size and codes at the interface are planned beside, and told of where
 they save much. The plan in question stays as it is.
 """

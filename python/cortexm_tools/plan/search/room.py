@@ -52,7 +52,7 @@ def fit(
     def descend(limit: int | None) -> Choice:
         room = dict(NO_LIMIT)
         best = latest = choose(room, ram_limit)
-        least_value = value(best, room)
+        least_value = value(best, room) if limit is None else 0.0
         for _ in range(_ROUNDS):
             if limit is not None and _is_within(best, limit):
                 break
@@ -65,6 +65,9 @@ def fit(
                 best = latest if _is_within(latest, _size(best) - 1) else best
             elif (cost := value(latest, room)) < least_value:
                 best, least_value = latest, cost
+        if limit is None:  # What needs least of all, too: also steps that need less may be in the way.
+            latest = choose(least, ram_limit)
+            best = latest if value(latest, least) < least_value else best
         return best
 
     if ram_limit is None or not may_grow:

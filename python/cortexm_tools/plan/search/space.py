@@ -47,7 +47,7 @@ class SearchSpace:
         self.target = target
         self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)
         # By the number of the order, and what is chosen.
-        self._known: dict[tuple[int, tuple[int, ...]], Candidates] = {}
+        self._known: dict[tuple[int, int, tuple[int, ...]], Candidates] = {}
         self._chosen: dict[tuple[Optimize, tuple[tuple[int, int], ...]], list[Option]] = {}
 
     @cached_property
@@ -114,10 +114,10 @@ class SearchSpace:
 
     def _candidates(self, number: int, graph: Graph, optimize: Optimize, room: Room) -> Candidates:
         chosen, free = self.chosen(optimize, room), self.chosen(optimize)
-        key = number, tuple(id(option) for option in chosen.values())
+        spared = sum(chosen[made].memory < free[made].memory for made in chosen)
+        key = number, spared, tuple(id(option) for option in chosen.values())
         if key not in self._known:
             lowered = {made: option.lowered for made, option in chosen.items()}
-            spared = sum(chosen[made].memory < free[made].memory for made in chosen)
             self._known[key] = Candidates(
                 graph, self.target, lowered, apart=self._lowerings.apart, spared=spared
             )
