@@ -46,7 +46,7 @@ def test_the_steps_of_the_workflow_run(released: Runner) -> None:
     assert not site.is_symlink()
     report = json.loads((released.temp / "tiny" / "tiny.report.json").read_text())
     assert report["target"]["cpu"] == "cortex-m4"
-    assert any("conv2d_symmetric_s8_dsp" in kernel for kernel in report["kernels"])
+    assert any("_s8_dsp" in kernel for kernel in report["kernels"])
     (released.folder / "notes").mkdir()
     shutil.copy(released.folder / "dist-notes" / "notes.md", released.folder / "notes")
     released.step("publish", "Release")
