@@ -65,7 +65,9 @@ def fit(
                 best = latest if _is_within(latest, _size(best) - 1) else best
             elif (cost := value(latest, room)) < least_value:
                 best, least_value = latest, cost
-        if limit is None:  # What needs least of all, too: also steps that need less may be in the way.
+        if (
+            limit is None
+        ):  # What needs least of all, too: also steps that need less may be in the way.
             latest = choose(least, ram_limit)
             best = latest if value(latest, least) < least_value else best
         return best
