@@ -30,13 +30,13 @@ class Prices:
     ram: float
 
 
-MOST_SWAPS = 4096  # of a round: with more parts, none is tried instead of another one
-
 PRICES = {
     Optimize.SPEED: Prices(0, 0),
     Optimize.BALANCED: Prices(3, 16),
     Optimize.SIZE: Prices(1e6, 5e6),
 }
+
+MOST_SWAPS = 4096  # of a round: with more parts, none is tried instead of another one
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ...ir import Array
 from ..kernels.forms import FORMS, Form, Weights
+from ..kernels.packing import digest
 from ..types import Call, Constant, ConstantArg
 
 
@@ -41,10 +42,10 @@ class Source:
     def content(self) -> tuple[object, ...]:
         """Equal for constants of equal bytes, as far as that can be told without packing."""
         if not isinstance(self.data, Weights):
-            return self.data.dtype.str, self.data.tobytes()
+            return self.data.dtype.str, digest(self.data)
         if FORMS[self.data.form].weights is Form.weights:
             weight = self.data.constants.weight
-            return weight.dtype.str, weight.tobytes()
+            return weight.dtype.str, digest(weight)
         return self.data.form, self.data.constants.content
 
 

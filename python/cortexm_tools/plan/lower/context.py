@@ -134,7 +134,7 @@ class Lowerings:
         """Whether what makes a tensor could leave gaps between its pixels, as a concatenation in place asks
         for."""
         op = self._makers.get(index)
-        calls = self.lower(op).calls if op is not None else ()
+        calls = self.ways(op)[0].calls if op is not None else ()
         return any(
             call.kernel.serves == "copy" or "out_pixel_stride" in dict(call.fields)
             for call in calls

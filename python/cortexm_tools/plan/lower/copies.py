@@ -86,11 +86,11 @@ def _may_be_moved(select: Selector, op: Op, *starts: int) -> bool:
 def _copy_kernel(select: Selector, op: Op, box: Box, size: int) -> tuple[Kernel, Box]:
     """The kernel of a copy and its dimensions, in the kernel's elements. MVE copies words, or halves of them,
     of which its vectors have eight."""
-    halves = [(extent, a * size // 2, b * size // 2) for extent, a, b in box]
-    halves = merge_dims(*zip(*halves, (size // 2, 1, 1), strict=True))
-    may_be_halves = select.target.isa is Isa.MVE and size > 2 and len(halves) <= MAX_RANK
-    if may_be_halves and select.pick_once("halves", (False, True)):
-        size, box = 2, halves
+    if select.target.isa is Isa.MVE and size > 2:
+        halves = [(extent, a * size // 2, b * size // 2) for extent, a, b in box]
+        halves = merge_dims(*zip(*halves, (size // 2, 1, 1), strict=True))
+        if len(halves) <= MAX_RANK and select.pick_once("halves", (False, True)):
+            size, box = 2, halves
     kernel = select.kernel("copy", f"x{8 * size}", op)
     return kernel, cheapest_order(box, kernel, select.target.core)
 

@@ -4,12 +4,12 @@
 A faster kernel often works through scratch, or may not write over what it reads. Of the steps with another
 way which takes less, that which needs most has its room cut to that, until none is left. Of all these choices
 the one is taken whose instructions and bytes, at their prices, are the least together; with a RAM limit the
-first one within it, and then only steps above the limit give way.
+first one within it, for which the steps above it give way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ..choose.kernels import Prices, cost_of
 from ..choose.options import NO_LIMIT, Option, Room
@@ -19,7 +19,7 @@ from .candidates import Candidates
 Choice = tuple[Candidates, tuple[Chain, ...]]
 
 MATTERS = 0.8  # of what the step needs that needs most: less than that is seldom in the way
-_ROUNDS = 16
+_ROUNDS = 17
 
 
 def fit(
@@ -44,41 +44,46 @@ def fit(
         may_grow: whether the limit is leave to use as much for speed; else it is the room that there is.
     """
 
-    def value(choice: Choice, room: Room) -> float:
-        candidates, chains = choice
-        cost = cost_of(chosen(room).values(), prices.flash) + candidates.cost(chains)
-        return cost + prices.ram * candidates.smallest(chains)
-
-    def descend(limit: int | None) -> Choice:
-        room = dict(NO_LIMIT)
-        best = latest = choose(room, ram_limit)
-        least_value = value(best, room) if limit is None else 0.0
+    def cuts(limit: int | None) -> Iterator[tuple[Choice, Room]]:
+        """Choices with less and less room, the first one with all that they want."""
+        room: Room = NO_LIMIT
         for _ in range(_ROUNDS):
-            if limit is not None and _is_within(best, limit):
-                break
-            more = _less(latest, chosen(room), least, limit)
+            choice = choose(room, ram_limit)
+            yield choice, room
+            more = _less(choice, chosen(room), least, limit)
             if not more:
+                return
+            room = {**room, **more}
+
+    def cost(found: tuple[Choice, Room]) -> float:
+        (candidates, chains), room = found
+        instructions = cost_of(chosen(room).values(), prices.flash) + candidates.cost(chains)
+        return instructions + prices.ram * candidates.smallest(chains)
+
+    def cheapest() -> Choice:
+        """Also of what needs least: steps that need less than others may be in the way, too."""
+        if not prices.ram:
+            return choose(NO_LIMIT, ram_limit)
+        return min((*cuts(None), (choose(least, ram_limit), least)), key=cost)[0]
+
+    def within(limit: int) -> Choice:
+        """The first choice with an arena of so many bytes, or the smallest one."""
+        best: Choice | None = None
+        for choice, _ in cuts(limit):
+            if best is None or _is_within(choice, _size(best) - 1):
+                best = choice
+            if _is_within(best, limit):
                 break
-            room |= more
-            latest = choose(room, ram_limit)
-            if limit is not None:
-                best = latest if _is_within(latest, _size(best) - 1) else best
-            elif (cost := value(latest, room)) < least_value:
-                best, least_value = latest, cost
-        if (
-            limit is None
-        ):  # What needs least of all, too: also steps that need less may be in the way.
-            latest = choose(least, ram_limit)
-            best = latest if value(latest, least) < least_value else best
+        assert best is not None
         return best
 
     if ram_limit is None or not may_grow:
-        found = descend(None) if prices.ram else choose(NO_LIMIT, ram_limit)
+        found = cheapest()
         if ram_limit is None or _is_within(found, ram_limit):
             return found
-    found = descend(ram_limit)
+    found = within(ram_limit)
     if ram_limit > 1 and not _is_within(found, ram_limit):
-        other = descend(0)
+        other = within(0)
         return other if _is_within(other, _size(found)) else found
     return found
 
