@@ -3,7 +3,7 @@
 
 #include "ref.h"
 
-/* Weights are multiples of 2^-11, so that float64 is exact; nearbyint rounds ties to even. */
+/* Weights are multiples of 2^-11, so that float64 is exact; nearbyint rounds ties to even, round away from 0. */
 #define BILINEAR(types, type)                                                                      \
     void cortexm_bilinear_##types##_ref(const cortexm_bilinear_codes_t *p, const type *in, type *out)\
     {                                                                                              \
@@ -20,7 +20,7 @@
                 (from[p->row_high[y] + p->col_low[x]] - p->zero_point) * h * (1 - w) +             \
                 (from[p->row_high[y] + p->col_high[x]] - p->zero_point) * h * w;                   \
                                                                                                    \
-            out[i] = (type)((int)nearbyint(sum) + p->zero_point);                                  \
+            out[i] = (type)((int)(p->away ? round(sum) : nearbyint(sum)) + p->zero_point);         \
         }                                                                                          \
     }
 

@@ -23,10 +23,16 @@ int bilinear_case(kernel_fn variant, kernel_fn ref, element_t type)
     const cortexm_bilinear_f32_t floats = {tables[0], tables[1], tables[2], tables[3], down,
                                            right,     planes,    plane,     out_h,     out_w,
                                            inner};
-    const cortexm_bilinear_codes_t codes = {tables[0],  tables[1], tables[2], tables[3],
-                                         code_down,  code_right, planes,   plane,
-                                         out_h,      out_w,      inner,    type == S16 ? 0 : between(-128, 127)};
+    cortexm_bilinear_codes_t codes = {tables[0],  tables[1], tables[2], tables[3],
+                                      code_down,  code_right, planes,   plane,
+                                      out_h,      out_w,      inner,    0,
+                                      (int16_t)one_in(3)};
 
+    if (type != F32) {
+        codes.away = codes.away && is_inside(&codes);
+        codes.zero_point = (int16_t)(type == S16 || codes.away ? 0 : between(-128, 127));
+        check_inside(&codes);
+    }
     for (int i = 0; i < 6; ++i) {
         code_down[i] = (int16_t)(between(0, 2) ? between(0, few) * (2048 / few) : between(0, 2048));
         code_right[i] = (int16_t)(between(0, 2) ? between(0, few) * (2048 / few) : between(0, 2048));

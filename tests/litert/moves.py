@@ -185,10 +185,8 @@ def resize(d: Draw) -> None:
     n, h, w, c = d.shape(4)
     mode = d.one({}, {"half_pixel_centers": 1}, {"align_corners": 1})
     size = d.number(1, 9), d.number(1, 9)
-    if d.name == "RESIZE_BILINEAR" and d.kind == "int8":
-        one = int("align_corners" in mode)
-        h, w = (max(n, 1 + one) for n in (h, w))
-        size = d.one(1, 2, 4, 8) * (h - one) + one, d.one(1, 2, 4) * (w - one) + one
+    if d.one(True, False):
+        size = d.one(1, 2, 3, 4, 8) * h, d.one(1, 2, 4) * w
     x = d.x((n, h, w, c))
     table = {
         "RESIZE_NEAREST_NEIGHBOR": "ResizeNearestNeighborOptions",

@@ -269,6 +269,7 @@ _ROWS: list[Row] = [
        [(_IMAGE, dtype)], (1, 4, 2, 1), dtype) for dtype in (S8, S16, F32)),
     # Two signals, three frames shorter than the transform, three bands
     *(
+    (ops.UpsampleBilinear2d(_BETWEEN, _BETWEEN, 0, True), [(_IMAGE, S8)], (1, 4, 2, 2), S8),
         (ops.LogMel(
             points=64, start=3, hop=20, shift=5, roots=roots, under_root=2**33 * roots,
             first=(4, 32, 0), count=(5, 1, 33),

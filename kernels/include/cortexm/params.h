@@ -622,14 +622,15 @@ typedef struct {
 } cortexm_bilinear_f32_t;
 
 /* The same on codes of 8 or 16 bits, with weights in units of 2^-11; ties go to the even distance from
- * zero_point. */
+ * zero_point, or away from 0. */
 typedef struct {
     const int32_t *row_low, *row_high;
     const int32_t *col_low, *col_high;
     const int16_t *row_weight, *col_weight;
     int32_t planes, plane_stride;
     int32_t out_h, out_w, inner;
-    int32_t zero_point;
+    int16_t zero_point;        /* 0 if `away` */
+    int16_t away;
 } cortexm_bilinear_codes_t;
 
 /* log_mel: of each of `signals` rows of samples the frames that begin at start + f * hop, and of each

@@ -51,6 +51,12 @@ def requantize(acc: I64, multiplier: I64 | int, shift: I64 | int) -> I64:
     return rounding_shift(wrap32(high), right)
 
 
+def round_away(x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Numbers to the nearest integer, ties away from zero."""
+    values = np.asarray(x, np.float64)
+    return np.copysign(np.floor(np.abs(values) + 0.5), values)
+
+
 @dataclass(frozen=True)
 class Rescale:
     """A requantization: the factor multiplier / 2**31 * 2**shift, applied with two roundings.

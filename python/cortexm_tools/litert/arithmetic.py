@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..ir import ops
-from ..ir.fixed_point import Rescale, quantize_multiplier
+from ..ir.fixed_point import Rescale, quantize_multiplier, round_away
 from .call import AGAIN, Call
 from .values import LiteTensor
 
@@ -31,12 +31,6 @@ def float_multiplier(call: Call, *factors: LiteTensor, by: LiteTensor) -> Rescal
     for tensor in factors:
         product = product * np.float32(call.scale(tensor))
     return quantize_multiplier(float(product / np.float32(call.scale(by))))
-
-
-def round_away(x: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """To the nearest integer, ties away from zero (TfLiteRound)."""
-    values = np.asarray(x, np.float64)
-    return np.copysign(np.floor(np.abs(values) + 0.5), values)
 
 
 def code_of(value: float, scale: float, zero: int) -> int:

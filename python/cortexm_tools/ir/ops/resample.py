@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
-from ..fixed_point import I64
+from ..fixed_point import I64, round_away
 from ..floats import F32, Floats
 from ..rules import INT8, Subject
 from ..types import Array, DType, Tensor
@@ -63,13 +63,14 @@ class UpsampleBilinear2d(Attrs):
     """x [N,C,H,W] f32, s8 or s16 -> the same, interpolated between rows, and between columns first.
 
     On codes weights are rounded to multiples of 2**-11 and sums are exact; they are rounded once, ties
-    to the even distance from `zero_point`.
+    to the even distance from `zero_point`, or with `away`, of s8 alone, away from the code 0.
     """
 
     kind: ClassVar[str] = "upsample_bilinear2d"
     rows: tuple[Between, ...]
     cols: tuple[Between, ...]
     zero_point: int = 0
+    away: bool = False
 
     def check(self, op: Subject) -> None:
         _check_image(op, len(self.rows), len(self.cols))
@@ -82,6 +83,9 @@ class UpsampleBilinear2d(Attrs):
         op.within(INT8, zero_point=self.zero_point)
         if op.x.dtype is DType.S16:
             op.require(self.zero_point == 0, "int16 codes have a zero point")
+        if self.away:
+            op.require(op.x.dtype is DType.S8, "ties go away from 0 of int8 codes alone")
+            op.require(self.zero_point == 0, "ties go away from 0, not from a zero point")
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
         above, below = [place.low for place in self.rows], [place.high for place in self.rows]
@@ -97,8 +101,9 @@ class UpsampleBilinear2d(Attrs):
         rows = codes[..., before] * (WEIGHT_UNIT - to_right) + codes[..., after] * to_right
         total = rows[:, :, above] * (WEIGHT_UNIT - to_below) + rows[:, :, below] * to_below
         # Exact in float64: below 2**39 over 2**22.
-        rounded = np.rint(total / float(WEIGHT_UNIT**2)).astype(np.int64)
-        return np.asarray(rounded + self.zero_point)
+        exact = total / float(WEIGHT_UNIT**2)
+        rounded = round_away(exact) if self.away else np.rint(exact)
+        return np.asarray(rounded.astype(np.int64) + self.zero_point)
 
 
 def nearest_places(size: int, out: int, scale: float | None) -> tuple[int, ...]:

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ...ir import ops
-from ...ir.fixed_point import I64, quantize_multiplier
+from ...ir.fixed_point import I64, quantize_multiplier, round_away
 from ...ir.types import DType
 from .. import functions
-from ..arithmetic import code_of, round_away, table
+from ..arithmetic import code_of, table
 from ..call import AGAIN, Call, reads
 
 Codes = Callable[[Call, I64], npt.ArrayLike]

@@ -8,7 +8,6 @@ import math
 import numpy as np
 
 from ...ir import ops
-from ...ir.fixed_point import Rescale
 from ...ir.types import DType
 from ..call import AGAIN, Call, reads
 from .move import pads
@@ -140,41 +139,17 @@ def _nearest_places(size: int, out: int, aligned: bool, half: bool) -> tuple[int
 
 @reads("RESIZE_BILINEAR", options="ResizeBilinearOptions")
 def _bilinear(call: Call) -> None:
-    kind = call.type(call.lite(0))
+    """TFLM rounds the codes once, ties away from 0."""
+    kind = call.types(DType.F32, DType.S8, operands=1)
     _, (_, h, w, _) = _image(call)
     aligned, half = bool(call.option("align_corners")), bool(call.option("half_pixel_centers"))
-    n, out_h, out_w, c = _size(call)
+    call.require(not (aligned and half), "aligns both corners and centers of pixels", AGAIN)
+    _, out_h, out_w, _ = _size(call)
+    call.same_scale(call.lite(0), call.result())
     places = _linear_places if kind is DType.F32 else _code_places
     rows, cols = (places(size, out, aligned, half) for size, out in ((h, out_h), (w, out_w)))
-    attrs = ops.UpsampleBilinear2d(rows, cols)
-    x = call.image(call.operand(0))
-    if kind is DType.F32:
-        call.give_image(call.image_result(attrs, x))
-        return
-    call.types(DType.S8, operands=1)
-    call.same_scale(call.lite(0), call.result())
-    call.require(
-        _fraction_bits(rows) + _fraction_bits(cols) <= 8,
-        "has places between pixels finer than a sixteenth, where TFLM's ties go another way",
-        "resize by 2, 4 or 8, without align_corners, or in float32",
-    )
-    # In units of 2**-8 the sums are exact; they are rounded once, ties away from zero.
-    raised = call.add(
-        ops.Requantize(0, Rescale(1 << 30, 9), 0, -32768, 32767),
-        x,
-        dtype=DType.S16,
-        shape=(n, c, h, w),
-    )
-    call.channels_last(raised)
-    sums = call.add(attrs, raised, dtype=DType.S16, shape=(n, c, out_h, out_w))
-    call.channels_last(sums)
-    limited = ops.Requantize(0, Rescale(2**31 - 1, -8), 0, -128, 127)
-    call.give_image(call.image_result(limited, sums))
-
-
-def _fraction_bits(places: tuple[ops.Between, ...]) -> int:
-    """Binary places of weights."""
-    return max(place.weight.as_integer_ratio()[1].bit_length() - 1 for place in places)
+    attrs = ops.UpsampleBilinear2d(rows, cols, away=kind is DType.S8)
+    call.give_image(call.image_result(attrs, call.image(call.operand(0))))
 
 
 def _code_places(size: int, out: int, aligned: bool, half: bool) -> tuple[ops.Between, ...]:

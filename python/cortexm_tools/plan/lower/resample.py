@@ -82,6 +82,6 @@ def _bilinear(select: Selector, attrs: ops.UpsampleBilinear2d, op: Op) -> list[C
         "inner": inner,
     }
     if x.dtype is not DType.F32:
-        fields["zero_point"] = attrs.zero_point
+        fields |= {"zero_point": attrs.zero_point, "away": int(attrs.away)}
     args: list[Arg] = [select.operand(op.inputs[0]), TensorArg(op.outputs[0])]
-    return [select.call(select.kernel("bilinear", x.dtype.value, op), fields, args)]
+    return [select.call(select.kernel("bilinear", x.dtype.value, op, fields), fields, args)]
