@@ -186,6 +186,56 @@ void cortexm_softmax_s16_ref(const cortexm_softmax_s16_t *p, const int16_t *in, 
     }
 }
 
+static int64_t between_entries(const int16_t *table, int64_t code)
+{
+    const int64_t place = ref_clamp(code, INT16_MIN, INT16_MAX) + 32768, first = table[place / 128];
+
+    return first + ref_floor_div((table[place / 128 + 1] - first) * (place % 128) + 64, 128);
+}
+
+CORTEXM_SOFTMAX_INTERPOLATED_S16(cortexm_softmax_interpolated_s16_ref)
+{
+    for (int o = 0; o < params->outer * params->inner; ++o) {
+        const int step = params->inner;
+        const int first = o / step * params->size * step + o % step;
+        const int end = first + params->size * step;
+        int64_t largest = INT16_MIN, sum = 0, unit = 1;
+
+        for (int k = first; k < end; k += step) {
+            largest = in[k] > largest ? in[k] : largest;
+        }
+        for (int k = first; k < end; k += step) {
+            const int64_t x = ref_requantize(in[k] - largest, params->multiplier, params->shift);
+
+            out[k] = (int16_t)between_entries(table, x + 32767);
+            sum += out[k];
+        }
+        while (2 * unit <= sum) {
+            unit *= 2;
+        }
+        sum = ref_floor_div(sum * 65536 * 2 + unit, 2 * unit) - 65536;
+        for (int k = first; k < end; k += step) {
+            const int64_t share = out[k] * between_entries(table + 513, sum - 32768);
+
+            out[k] = (int16_t)ref_clamp(ref_floor_div(2 * share + unit, 2 * unit), 0, INT16_MAX);
+        }
+    }
+}
+
+CORTEXM_SIGMOID_S16(cortexm_sigmoid_s16_ref)
+{
+    for (int i = 0; i < params->count; ++i) {
+        const int64_t unit = ref_power_of_two(params->shift);
+        const int64_t x = ref_floor_div(2 * in[i] * params->multiplier + unit, 2 * unit);
+        const int64_t size = ref_clamp(x < 0 ? -x : x, 0, (params->is_tanh ? 65280 : 130560) - 1);
+        const int64_t apart = params->is_tanh ? 256 : 512, k = size / apart;
+        const int64_t value = table[k] * apart + (table[k + 1] - table[k]) * (size % apart);
+        const int64_t y = ref_round_div(value, params->is_tanh ? 256 : 1024) * (x < 0 ? -1 : 1);
+
+        out[i] = (int16_t)(y + (params->is_tanh ? 0 : 16384));
+    }
+}
+
 CORTEXM_SOFTMAX_S16(cortexm_softmax_columns_s16_ref)
 {
     cortexm_softmax_s16_ref(params, in, out);

@@ -187,6 +187,49 @@ int any_softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref, int32_t mos
     return finish(&o) && equal;
 }
 
+/* Exponentials, of which one code has nearly 1, and reciprocals. Into other memory, then in place. */
+int softmax_interpolated_s16_case(softmax_interpolated_s16_fn variant,
+                                  softmax_interpolated_s16_fn ref)
+{
+    const cortexm_softmax_interpolated_s16_t p = {between(1, 4), length(), between(1, 4),
+                                                  multiplier(), between(-12, 15)};
+    const int32_t count = p.outer * p.size * p.inner;
+    int16_t *const in = random_codes_s16(count);
+    int16_t table[2 * 513];
+    const outputs_t o = outputs(2 * count);
+    int equal;
+
+    for (int i = 0; i < 2 * 513; ++i) {
+        table[i] = (int16_t)between(i < 511 ? 0 : 16384, 32767);
+    }
+    check_inside(&p);
+    variant(&p, in, table, o.data[0]);
+    ref(&p, in, table, o.data[1]);
+    equal = agree(&o);
+    memcpy(o.data[0], in, 2 * (size_t)count);
+    variant(&p, o.data[0], table, o.data[0]);
+    free(in);
+    return finish(&o) && equal;
+}
+
+int sigmoid_s16_case(sigmoid_s16_fn variant, sigmoid_s16_fn ref)
+{
+    const cortexm_sigmoid_s16_t p = {length(), (int16_t)between(0, 32767), (int8_t)between(0, 31),
+                                     (int8_t)one_in(2)};
+    int16_t *const in = random_codes_s16(p.count);
+    int16_t table[256];
+    const outputs_t o = outputs(2 * p.count);
+
+    for (int i = 0; i < 256; ++i) {
+        table[i] = (int16_t)between(0, 32766);
+    }
+    check_inside(&p);
+    variant(&p, in, table, o.data[0]);
+    ref(&p, in, table, o.data[1]);
+    free(in);
+    return finish(&o);
+}
+
 static int any_softmax_f32_case(softmax_f32_fn variant, softmax_f32_fn ref, closeness_t closeness)
 {
     cortexm_softmax_f32_t p;

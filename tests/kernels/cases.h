@@ -433,6 +433,12 @@ int16_t *table_s16(int32_t bits, int is_smooth);
 int any_activation_s16_case(activation_s16_fn variant, activation_s16_fn ref, int is_smooth);
 #define activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 0)
 #define smooth_activation_s16_case(variant, ref) any_activation_s16_case(variant, ref, 1)
+typedef CORTEXM_SOFTMAX_INTERPOLATED_S16((*softmax_interpolated_s16_fn));
+typedef CORTEXM_SIGMOID_S16((*sigmoid_s16_fn));
+
+int softmax_interpolated_s16_case(softmax_interpolated_s16_fn variant,
+                                  softmax_interpolated_s16_fn ref);
+int sigmoid_s16_case(sigmoid_s16_fn variant, sigmoid_s16_fn ref);
 int any_softmax_s16_case(softmax_s16_fn variant, softmax_s16_fn ref, int32_t most, int32_t bits);
 #define softmax_s16_case(variant, ref) any_softmax_s16_case(variant, ref, 700, 32)
 #define softmax_few_s16_case(variant, ref) any_softmax_s16_case(variant, ref, 64, 32)

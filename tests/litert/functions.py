@@ -48,12 +48,18 @@ def root(d: Draw) -> None:
     d.op(d.name, [inner], [d.y(shape)])
 
 
-@case("LOGISTIC", "TANH", kinds="int8")
+@case("LOGISTIC", "TANH", kinds="int8 int16")
 def sigmoid(d: Draw) -> None:
     fixed = (
         {"scale": 1 / 256, "zero": -128} if d.name == "LOGISTIC" else {"scale": 1 / 128, "zero": 0}
     )
-    d.op(d.name, [d.x((1, 256))], [d.y((1, 256), **fixed)])
+    x = {}
+    if d.kind == "int16":
+        fixed = {"scale": 2.0**-15}
+        x = {
+            "scale": d.one(2.0**-12, 2.0**-11, 2.0**-13, d.scale, d.scale / 100, d.scale / 1e5, 2.0)
+        }
+    d.op(d.name, [d.x((1, 256), **x)], [d.y((1, 256), **fixed)])
 
 
 @case(kinds="int8 int16 float32")
@@ -82,12 +88,13 @@ def prelu(d: Draw) -> None:
     d.op("PRELU", [d.x(shape), alpha], [d.y(shape)])
 
 
-@case(kinds="int8 float32")
+@case(kinds="int8 int16 float32")
 def softmax(d: Draw) -> None:
     shape = (d.number(1, 4), d.number(1, 40))
-    fixed = {"scale": 1 / 256, "zero": -128} if d.kind == "int8" else {}
-    beta = d.one(1.0, 1.0, 0.5)
-    d.op("SOFTMAX", [d.x(shape)], [d.y(shape, **fixed)], "SoftmaxOptions", beta=beta)
+    fixed = {"int8": {"scale": 1 / 256, "zero": -128}, "int16": {"scale": 2.0**-15}}
+    own = {"scale": d.scale / d.one(1, 100, 1000)} if d.kind == "int16" else {}
+    x, y = d.x(shape, **own), d.y(shape, **fixed.get(d.kind, {}))
+    d.op("SOFTMAX", [x], [y], "SoftmaxOptions", beta=d.one(1.0, 1.0, 0.5))
 
 
 @case(kinds="float32")

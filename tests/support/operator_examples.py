@@ -212,6 +212,8 @@ _ROWS: list[Row] = [
     (ops.Activation(), [((2, 9), S16), _wide_codes(1025)], (2, 9), S16),
     (ops.Softmax(1, Rescale(1717986918, 22), -248), [((2, 9), S8)], (2, 9), S8),
     (ops.WideSoftmax(1, 2**20), [((2, 9), S16)], (2, 9), S16),
+    (ops.InterpolatedSoftmax(1, Rescale(1717986918, 2)), [((2, 9), S16)], (2, 9), S16),
+    *((ops.WideSigmoid(24576, 14, is_tanh), [((2, 9), S16)], (2, 9), S16) for is_tanh in (False, True)),
     (ops.FloatSoftmax(1, False), [((2, 9), F32)], (2, 9), F32),
     (ops.Unary("leaky_relu", 0.1), [((2, 9), F32)], (2, 9), F32),
     (ops.Clamp(-1.5, 6.0), [((2, 9), F32)], (2, 9), F32),
@@ -267,9 +269,9 @@ _ROWS: list[Row] = [
     (ops.UpsampleNearest2d((0, 0, 1, 4), (5, 2, 2)), [(_IMAGE, S8)], (1, 4, 4, 3), S8),
     *((ops.UpsampleBilinear2d(_BETWEEN, _BETWEEN[:1], 0 if dtype is S16 else -3),
        [(_IMAGE, dtype)], (1, 4, 2, 1), dtype) for dtype in (S8, S16, F32)),
+    (ops.UpsampleBilinear2d(_BETWEEN, _BETWEEN, 0, True), [(_IMAGE, S8)], (1, 4, 2, 2), S8),
     # Two signals, three frames shorter than the transform, three bands
     *(
-    (ops.UpsampleBilinear2d(_BETWEEN, _BETWEEN, 0, True), [(_IMAGE, S8)], (1, 4, 2, 2), S8),
         (ops.LogMel(
             points=64, start=3, hop=20, shift=5, roots=roots, under_root=2**33 * roots,
             first=(4, 32, 0), count=(5, 1, 33),

@@ -141,6 +141,14 @@ extern "C" {
 #define CORTEXM_SOFTMAX_S16(name)                                                                  \
     void name(const cortexm_softmax_s16_t *params, const int16_t *in, int16_t *out)
 
+#define CORTEXM_SOFTMAX_INTERPOLATED_S16(name)                                                     \
+    void name(const cortexm_softmax_interpolated_s16_t *params, const int16_t *in,                 \
+              const int16_t *table, int16_t *out)
+
+#define CORTEXM_SIGMOID_S16(name)                                                                  \
+    void name(const cortexm_sigmoid_s16_t *params, const int16_t *in, const int16_t *table,        \
+              int16_t *out)
+
 /* Codes from bytes, through a table; `out` may begin where `in` does, or before. */
 #define CORTEXM_LOOKUP(name, to)                                                                   \
     void name(const cortexm_lookup_t *params, const uint8_t *in, const to *table, to *out)
@@ -498,6 +506,8 @@ CORTEXM_SOFTMAX_S8(cortexm_softmax_s8_v6m);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_scalar);
 CORTEXM_ACTIVATION_S16(cortexm_activation_s16_mve);
 CORTEXM_SOFTMAX_S16(cortexm_softmax_s16_scalar);
+CORTEXM_SOFTMAX_INTERPOLATED_S16(cortexm_softmax_interpolated_s16_scalar);
+CORTEXM_SIGMOID_S16(cortexm_sigmoid_s16_scalar);
 CORTEXM_UNARY(cortexm_abs_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_ceil_f32_scalar, cortexm_unary_f32_t, float);
 CORTEXM_UNARY(cortexm_floor_f32_scalar, cortexm_unary_f32_t, float);

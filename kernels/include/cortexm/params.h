@@ -273,6 +273,22 @@ typedef struct {
     uint32_t multiplier;       /* codes times it are exponents of 2 in Q32 */
 } cortexm_softmax_s16_t;
 
+/* softmax of such columns by tables: of exp from -10 to 0 and of 1 / (1 + f) from 0 to 1, 513 entries in Q15 each.
+ * Differences of codes times multiplier * 2^(shift - 31) are multiples of 10 / 65535. */
+typedef struct {
+    int32_t outer, size, inner;
+    int32_t multiplier, shift; /* -31 to 15 */
+} cortexm_softmax_interpolated_s16_t;
+
+/* sigmoid of int16 by a table (activation/sigmoid.h), in Q15, or tanh: in[i] times multiplier / 2^shift, rounded,
+ * ties up, is in units of 1 / 12288 */
+typedef struct {
+    int32_t count;
+    int16_t multiplier;        /* from 0 on */
+    int8_t shift;              /* 0 ... 31 */
+    int8_t is_tanh;
+} cortexm_sigmoid_s16_t;
+
 /* activation of int16 through a table of n + 1 codes, n = 2^16 / 2^bits. With position = in[i] + 2^15,
  * k = position >> bits and f its last `bits` bits,
  * out[i] = table[k] + (((table[k + 1] - table[k]) * f + 2^(bits - 1)) >> bits) */

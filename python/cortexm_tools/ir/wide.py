@@ -7,12 +7,12 @@ All functions take and return int64 arrays; nothing wraps.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from .fixed_point import I64, Rescale
+from .fixed_point import I64, Rescale, count_leading_zeros, round_away
 
 # Shifts to the left that the sums of int16 layers take; see Rescale.
 WIDE_SHIFT = (-31, 14)
@@ -22,6 +22,8 @@ WIDE_SUMS = 2**47
 
 ADD_RAISE = 15
 """Both operands of a sum are raised by so many bits (TensorFlow Lite, ADD of int16)."""
+
+_Reals = npt.NDArray[np.float64]
 
 _CODES = 65536
 
@@ -120,3 +122,63 @@ def softmax_s16(x: I64, multiplier: int) -> I64:
         product = power[row].astype(np.uint64) * np.uint64(reciprocal)
         result[row] = (product + np.uint64(1 << (46 + drop))) >> np.uint64(47 + drop)
     return np.minimum(result, 32767)
+
+
+# -- functions as TensorFlow Lite has them ------------------------------------------------------------
+
+
+def _sigmoids() -> I64:
+    """1 / (1 + exp(-i / 24)) less 1/2 in Q16, i = 0 … 255: raised by half of what a chord to the next entry
+    lies below the curve in its middle; the last one is what they approach."""
+    curve = 2.0**16 / (1 + np.exp(-np.arange(511) / 48))
+    at, middle = curve[::2], curve[1::2]
+    raised: I64 = np.full(256, 2**15 - 1, np.int64)
+    raised[:-1] = round_away(at[:-1] + (middle - (at[:-1] + at[1:]) / 2) / 2) - 2**15
+    return raised
+
+
+SIGMOIDS = _sigmoids()
+
+
+def sigmoid_s16(x: I64, is_tanh: bool) -> I64:
+    """The logistic function of x in units of 1 / 12288, or tanh, in Q15, between entries of SIGMOIDS:
+    tanh(x / 2) is twice an entry. Beyond the table it is what the last two give."""
+    bits = 8 if is_tanh else 9
+    size = np.minimum(np.abs(x), (255 << bits) - 1)
+    entry, rest = size >> bits, size & ((1 << bits) - 1)
+    value = (SIGMOIDS[entry] << bits) + (SIGMOIDS[entry + 1] - SIGMOIDS[entry]) * rest
+    drop = 2 * bits - 8
+    distance = (value + (1 << (drop - 1))) >> drop
+    result: I64 = ((bits - 8) << 14) + np.sign(x) * distance
+    return result
+
+
+def _chords(function: Callable[[_Reals], _Reals], low: float, high: float) -> I64:
+    """The table [513] for `interpolate` of a function of numbers from `low` to `high`, in Q15: chords are
+    moved by half of what they are off in their middles (LUTPopulate, in float32)."""
+    exact = (function(np.linspace(low, high, 1025)) * 2.0**15).astype(np.float32)
+    ends, middles = round_away(exact[::2]), round_away(exact[1::2])
+    off = round_away((exact[2::2] + ends[:-1].astype(np.float32)) / 2) - middles
+    ends[:-1] -= round_away(off / 2)
+    return np.minimum(ends, 2**15 - 1).astype(np.int64)
+
+
+EXPONENTIALS = _chords(np.exp, -10.0, 0.0)
+RECIPROCALS = _chords(lambda x: 1 / (1 + x), 0.0, 1.0)
+
+
+def softmax_interpolated(x: I64, rescale: Rescale) -> I64:
+    """Softmax over the last axis of int16 codes, in Q15.
+
+    `rescale` makes of differences multiples of 10 / 65535, which end at -10; the sum of their exponentials,
+    1 + f times a power of two, has a reciprocal between entries.
+    """
+    below = rescale.apply(x - x.max(axis=-1, keepdims=True)) + 2**15 - 1
+    power = interpolate(np.maximum(below, -(2**15)), EXPONENTIALS)
+    total = power.sum(axis=-1, keepdims=True)
+    zeros = count_leading_zeros(total)
+    fraction = ((total << (zeros - 1)) + (1 << 13) >> 14) - 2**16 - 2**15
+    share = power * interpolate(np.minimum(fraction, 2**15 - 1), RECIPROCALS)
+    right = 31 - zeros
+    result: I64 = (share + (1 << (right - 1))) >> right
+    return np.minimum(result, 2**15 - 1)

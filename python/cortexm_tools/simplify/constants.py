@@ -49,7 +49,8 @@ def fold_constants(graph: Graph) -> Graph:
 def _without_operand(build: GraphBuilder, op: Op) -> Op:
     """`op`, or what takes the place of a softmax over one element: its result once, expanded."""
     result = build.tensors[op.outputs[0]]
-    if not isinstance(op.attrs, ops.Softmax | ops.WideSoftmax) or result.shape[op.attrs.dim] != 1:
+    kinds = ops.Softmax | ops.WideSoftmax | ops.InterpolatedSoftmax
+    if not isinstance(op.attrs, kinds) or result.shape[op.attrs.dim] != 1:
         return op
     rank = len(result.shape)
     one = replace(

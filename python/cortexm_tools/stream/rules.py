@@ -118,7 +118,7 @@ def _broadcast(attrs: Attrs, case: Case) -> Local | None:
 # -- along other dimensions ---------------------------------------------------------------------------
 
 
-@_of(ops.Softmax, ops.WideSoftmax, ops.FloatSoftmax)
+@_of(ops.Softmax, ops.WideSoftmax, ops.InterpolatedSoftmax, ops.FloatSoftmax)
 @_of(ops.Cumsum, ops.TopK)
 def _along(attrs: Any, case: Case) -> Local | None:
     if case.time is None or attrs.dim == case.time.dim:

@@ -16,8 +16,10 @@ from .activation import (
     Activation,
     Clamp,
     FloatSoftmax,
+    InterpolatedSoftmax,
     Softmax,
     Unary,
+    WideSigmoid,
     WideSoftmax,
 )
 from .arithmetic import (
@@ -102,6 +104,7 @@ __all__ = [
     "Index",
     "IndexPut",
     "LOGICAL_FUNCTIONS",
+    "InterpolatedSoftmax",
     "LayerNorm",
     "Linear",
     "LogMel",
@@ -134,6 +137,7 @@ __all__ = [
     "UpsampleNearest2d",
     "View",
     "Where",
+    "WideSigmoid",
     "WideSoftmax",
 ]
 

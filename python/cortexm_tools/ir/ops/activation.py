@@ -15,7 +15,7 @@ from ..floats import F32, Floats, sequential_sum
 from ..functions import UNARY
 from ..rules import CODES, INT32, NUMBERS, Subject
 from ..types import Array, DType, Tensor
-from ..wide import interpolate, softmax_s16
+from ..wide import interpolate, sigmoid_s16, softmax_interpolated, softmax_s16
 
 UNARY_FUNCTIONS = tuple(UNARY)
 
@@ -132,6 +132,62 @@ class WideSoftmax(Attrs):
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
         rows = np.moveaxis(x.astype(np.int64), self.dim, -1)
         return np.moveaxis(softmax_s16(rows, self.multiplier), -1, self.dim)
+
+
+@operator(
+    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.ROWS, channels=Channels.NONE, exact=True
+)
+@dataclass(frozen=True)
+class InterpolatedSoftmax(Attrs):
+    """x s16 -> s16 with scale 2**-15, along `dim` (non-negative), by tables of exponentials and reciprocals.
+
+    `rescale` makes of differences of codes multiples of 10 / 65535.
+    """
+
+    kind: ClassVar[str] = "interpolated_softmax"
+    dim: int
+    rescale: Rescale
+
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.types(DType.S16)
+        op.same_shape()
+        op.dimension(self.dim, len(op.x.shape))
+        op.require(op.x.shape[self.dim] <= 2**16, "goes over more than 65,536 elements")
+        op.rescales(shift=(-31, 15), rescale=self.rescale)
+
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        rows = np.moveaxis(x.astype(np.int64), self.dim, -1)
+        return np.moveaxis(softmax_interpolated(rows, self.rescale), -1, self.dim)
+
+
+@operator(
+    layout=Layout.SAME, overwrites=Operands.ALL, work=Work.PASS, channels=Channels.EACH, exact=True
+)
+@dataclass(frozen=True)
+class WideSigmoid(Attrs):
+    """x s16 -> s16 with scale 2**-15: the logistic function, or tanh, by a table of entries.
+
+    x * multiplier / 2**shift, rounded, ties up, is in units of 1 / 12288.
+    """
+
+    kind: ClassVar[str] = "wide_sigmoid"
+    multiplier: int
+    shift: int
+    is_tanh: bool
+
+    def check(self, op: Subject) -> None:
+        op.counts(1)
+        op.types(DType.S16)
+        op.same_shape()
+        op.within((0, 2**15 - 1), multiplier=self.multiplier)
+        op.within((0, 31), shift=self.shift)
+
+    def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
+        half = 1 << self.shift >> 1
+        return sigmoid_s16(
+            (x.astype(np.int64) * self.multiplier + half) >> self.shift, self.is_tanh
+        )
 
 
 @operator(

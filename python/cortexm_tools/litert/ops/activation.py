@@ -93,7 +93,29 @@ _FUNCTIONS: dict[str, tuple[str, Codes | None]] = {
 """The IR's functions of float32 numbers, and those of int8 codes."""
 
 
-@reads(*sorted(_FUNCTIONS.keys() - {"ABS", "EXP", "HARD_SWISH"}))
+@reads("LOGISTIC", "TANH")
+def _sigmoid(call: Call) -> None:
+    if call.types(DType.F32, DType.S8, DType.S16) is not DType.S16:
+        _function(call, *_FUNCTIONS[call.name])
+        return
+    is_tanh, scale = call.name == "TANH", call.scale(call.lite(0))
+    call.zero(call.lite(0))
+    _check_scale(call, 2**-15, 0)
+    # What is nearly a power of two TFLM takes for one: 2**-12, and for tanh 2**-11.
+    nearest = math.floor(math.log2(scale) + 0.5)
+    factor = scale * 12288
+    if abs(math.log2(scale) - nearest) < 1e-3 and 0 <= 12 + nearest <= int(is_tanh):
+        factor = 2.0**nearest * 12288
+    shift = 0
+    while factor <= 32767 / 2 and shift < 31:
+        factor, shift = factor * 2, shift + 1
+    call.require(
+        factor < 32768, f"{call.lite(0)} has the scale {scale}, at most 2.6 is computed", AGAIN
+    )
+    call.emit(ops.WideSigmoid(int(factor), shift, is_tanh), call.operand(0))
+
+
+@reads(*sorted(_FUNCTIONS.keys() - {"ABS", "EXP", "HARD_SWISH", "LOGISTIC", "TANH"}))
 @reads("ABS", options="AbsOptions")
 @reads("EXP", options="ExpOptions")
 @reads("HARD_SWISH", options="HardSwishOptions")
@@ -211,7 +233,7 @@ def _prelu(call: Call) -> None:
 
 @reads("SOFTMAX", options="SoftmaxOptions")
 def _softmax(call: Call) -> None:
-    kind = call.types(DType.F32, DType.S8)
+    kind = call.types(DType.F32, DType.S8, DType.S16)
     x = call.lite(0)
     beta = float(call.option("beta"))
     call.require(0.0 < beta < math.inf, f"beta is {beta}", AGAIN)
@@ -224,9 +246,16 @@ def _softmax(call: Call) -> None:
             scaled = call.like(ops.Binary("mul"), scaled, factor)
         call.emit(ops.FloatSoftmax(dim, log=False), scaled)
         return
-    _check_scale(call, 1 / 256, -128)
+    _check_scale(call, *((1 / 256, -128) if kind is DType.S8 else (2**-15, 0)))
     call.zero(x)
     scale = beta * call.scale(x)
+    if kind is DType.S16:
+        rescale = quantize_multiplier(scale / (10 / 65535))
+        call.require(
+            rescale.shift <= 15, f"{x} has the scale {scale}, at most 5 is computed", AGAIN
+        )
+        call.emit(ops.InterpolatedSoftmax(dim, rescale), call.operand(0))
+        return
     call.require(scale * 2**26 > 1.0, f"{x} has too small a scale", AGAIN)
     call.emit(ops.Softmax.of(dim, scale), call.operand(0))
 

@@ -7,8 +7,9 @@ import math
 
 import numpy as np
 
-from ...ir import DType, Op, Tensor, ops
+from ...ir import Array, DType, Op, Tensor, ops
 from ...ir.fixed_point import lowest_difference, softmax_table
+from ...ir.wide import EXPONENTIALS, RECIPROCALS, SIGMOIDS
 from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, TensorArg
 from .context import Selector, lowers
@@ -69,6 +70,33 @@ def _wide_softmax(select: Selector, attrs: ops.WideSoftmax, op: Op) -> list[Call
     fields = _column_fields(select, op, attrs.dim) | {"multiplier": attrs.multiplier}
     kernel = select.kernel("softmax", "s16", op, fields)
     return [select.call(kernel, fields, [select.operand(op.inputs[0]), TensorArg(op.outputs[0])])]
+
+
+@lowers(ops.InterpolatedSoftmax)
+def _interpolated_softmax(select: Selector, attrs: ops.InterpolatedSoftmax, op: Op) -> list[Call]:
+    fields = _column_fields(select, op, attrs.dim) | rescale_fields(attrs.rescale)
+    tables = np.concatenate([EXPONENTIALS, RECIPROCALS]).astype(np.int16)
+    return [_by_table(select, op, "softmax_interpolated", fields, tables)]
+
+
+@lowers(ops.WideSigmoid)
+def _wide_sigmoid(select: Selector, attrs: ops.WideSigmoid, op: Op) -> list[Call]:
+    fields: dict[str, Field] = {
+        "count": select.tensor(op.outputs[0]).numel,
+        "multiplier": attrs.multiplier,
+        "shift": attrs.shift,
+        "is_tanh": int(attrs.is_tanh),
+    }
+    return [_by_table(select, op, "sigmoid", fields, SIGMOIDS.astype(np.int16))]
+
+
+def _by_table(
+    select: Selector, op: Op, kernel: str, fields: dict[str, Field], table: Array
+) -> Call:
+    """A call of a kernel of int16 codes with a table that is always the same."""
+    constant = select.constant(kernel, table, "tables", needed=0)
+    args: list[Arg] = [select.operand(op.inputs[0]), constant, TensorArg(op.outputs[0])]
+    return select.call(select.kernel(kernel, "s16", op, fields), fields, args)
 
 
 @lowers(ops.FloatSoftmax)
