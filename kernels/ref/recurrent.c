@@ -234,3 +234,31 @@ static int64_t code_of(const cortexm_recurrent_t *p, int64_t value, int bits)
 
 RECURRENT(s8, int8_t)
 RECURRENT(s16, int16_t)
+
+CORTEXM_SVDF(cortexm_svdf_s8_ref)
+{
+    const int rank = params->rank, memory = params->memory, filters = params->units * rank;
+
+    for (int i = 0; i < params->batches * filters; ++i) {
+        int64_t sum = start[i % filters];
+
+        for (int k = 0; k < params->inputs; ++k) {
+            sum += features[i % filters * params->inputs + k] * x[i / filters * params->inputs + k];
+        }
+        for (int m = 1; m < memory; ++m) {
+            after[i * memory + m - 1] = before[i * memory + m];
+        }
+        sum = ref_requantize(sum, params->multiplier, params->shift);
+        after[(i + 1) * memory - 1] = (int16_t)ref_clamp(sum, INT16_MIN, INT16_MAX);
+    }
+    for (int i = 0; i < params->batches * params->units; ++i) {
+        const int unit = i % params->units;
+        int64_t sum = bias[unit];
+
+        for (int m = 0; m < rank * memory; ++m) {
+            sum += after[i * rank * memory + m] * times[unit * rank * memory + m];
+        }
+        sum = ref_requantize(sum, params->out_multiplier, params->out_shift) + params->out_zero_point;
+        y[i] = (int8_t)ref_clamp(sum, INT8_MIN, INT8_MAX);
+    }
+}

@@ -187,3 +187,34 @@ int recurrent_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int32_t
     release(&l);
     return same;
 }
+
+/* Into other memory, then in place. */
+int svdf_s8_case(svdf_fn variant, svdf_fn ref)
+{
+    const cortexm_svdf_t p = {between(1, 2), between(1, 40), between(1, 5), between(1, 3),
+                              between(1, 9), multiplier(),   between(-9, 3), multiplier(),
+                              between(-25, -8), code()};
+    const int32_t filters = p.units * p.rank, kept = p.batches * filters * p.memory;
+    int16_t *const before = random_codes_s16(kept), *const times = random_codes_s16(kept);
+    int8_t *const x = random_bytes(p.batches * p.inputs);
+    int8_t *const features = random_bytes(filters * p.inputs);
+    int32_t sums[2 * 15];
+    const outputs_t after = outputs(2 * kept), y = outputs(p.batches * p.units);
+    int same;
+
+    for (int i = 0; i < 30; ++i) {
+        sums[i] = between(-(1 << 20), 1 << 20);
+    }
+    check_inside(&p);
+    variant(&p, before, x, features, sums, times, sums + 15, after.data[0], y.data[0]);
+    ref(&p, before, x, features, sums, times, sums + 15, after.data[1], y.data[1]);
+    same = agree(&after);
+    memcpy(after.data[0], before, 2 * (size_t)kept);
+    variant(&p, after.data[0], x, features, sums, times, sums + 15, after.data[0], y.data[0]);
+    free(before);
+    free(times);
+    free(x);
+    free(features);
+    same = finish(&after) && same;
+    return finish(&y) && same;
+}

@@ -141,8 +141,11 @@ def pool(d: Draw) -> None:
     d.op(d.name, [x], [y], "Pool2DOptions", **options)
 
 
-@case(kinds="int8 float32")
+@case(kinds="int8 int16 float32")
 def svdf(d: Draw) -> None:
+    """Of int8 codes as well where filters and what is kept are int16."""
+    kept = d.kind
+    d.kind = "float32" if kept == "float32" else "int8"
     rank, units, memory, n, inputs = (d.number(1, most) for most in (3, 6, 5, 2, 9))
     filters = rank * units
     shapes = (filters, inputs), (filters, memory)
@@ -151,6 +154,9 @@ def svdf(d: Draw) -> None:
             d.file.constant(d.random.integers(-127, 128, s).astype(np.int8), scale=d.scale / 10)
             for s in shapes
         ]
+        if kept == "int16":
+            wide = d.random.integers(-9000, 9000, shapes[1]).astype(np.int16)
+            weights[1] = d.file.constant(wide, scale=d.scale / 1000)
         data = d.random.integers(-900, 900, units).astype(np.int32)
         scale = float(np.float32(d.like(weights[1])["scale"][0])) * 0.05
         bias = d.file.constant(data, scale=scale)
@@ -158,6 +164,8 @@ def svdf(d: Draw) -> None:
         weights = [d.file.constant(d.random.normal(size=s).astype(np.float32)) for s in shapes]
         bias = d.file.constant(d.random.normal(size=units).astype(np.float32))
     fixed = {"scale": 0.05} if d.kind == "int8" else {}
+    if kept == "int16":
+        fixed = {"scale": 0.05 / 32, "zero": 0, "kind": kept}
     state = d.coded((n, filters * memory), is_variable=1, **fixed)
     x, y = d.x((n, inputs)), d.y((n, units))
     options = {"rank": rank, "fused_activation_function": FUSED["RELU"]}

@@ -116,6 +116,15 @@ def _of_several_results() -> Iterator[Graph]:
             net = Net(kind.kind, 7)
             x = net.input((3, 2, 4), dtype, contiguous(3))
             yield net.finish(*add_layer(net, kind, x, 5, sequence=sequence, reverse=sequence))
+    net = Net("svdf")
+    kept, x = net.input((2, 12), S16), net.input((2, 4), S8)
+    times = np.arange(-6, 6, dtype=np.int16).reshape(4, 3)
+    bias = np.array([5, -9], np.int32)
+    constants = list(map(net.constant, (_codes(4, 4), times, bias), (S8, S16, S32)))
+    after, y = net.tensor((2, 12), S16), net.tensor((2, 2), S8)
+    attrs = ops.Svdf(2, 3, _RESCALE, Rescale(1518500250, -3), -5)
+    net.ops.append(Op(attrs, (kept, x, *constants), (after, y), Layer("svdf")))
+    yield net.finish(after, y)
     for dtype, attrs, shape in (
         (F32, ops.ArgReduce("min", 1, False), (2, 4)),
         (S8, ops.TopK(1, True), (2, 2, 4)),

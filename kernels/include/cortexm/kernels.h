@@ -76,6 +76,12 @@ extern "C" {
               const int8_t *weight, const int32_t *bias, type *h_after, int16_t *c_after, type *y, \
               void *scratch)
 
+/* before, after [batches][units][rank][memory], which may be the same; x [batches][inputs], y [batches][units]. */
+#define CORTEXM_SVDF(name)                                                                         \
+    void name(const cortexm_svdf_t *params, const int16_t *before, const int8_t *x,                \
+              const int8_t *features, const int32_t *start, const int16_t *times,                  \
+              const int32_t *bias, int16_t *after, int8_t *y)
+
 #define CORTEXM_GRU(name, type)                                                                    \
     void name(const cortexm_recurrent_t *params, const type *x, const int16_t *h,                  \
               const int8_t *weight, const int8_t *x_weight, const int8_t *h_weight,                \
@@ -887,6 +893,9 @@ CORTEXM_TOPK(cortexm_topk_s32_scalar, int32_t);
 CORTEXM_TOPK(cortexm_topk_s64_scalar, int64_t);
 CORTEXM_TOPK(cortexm_topk_u8_scalar, uint8_t);
 CORTEXM_TOPK(cortexm_topk_f32_scalar, float);
+
+/* recurrent */
+CORTEXM_SVDF(cortexm_svdf_s8_scalar);
 
 /* resample */
 CORTEXM_BILINEAR(cortexm_bilinear_s8_scalar, cortexm_bilinear_codes_t, int8_t);

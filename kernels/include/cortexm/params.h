@@ -625,6 +625,16 @@ typedef struct {
     int8_t is_relu;            /* rnn: max(x, 0) in the place of tanh(x) */
 } cortexm_recurrent_t;
 
+/* svdf: of each of units * rank filters a feature, start + the products of the inputs with its row of weights, goes
+ * behind those of the calls before, of which there are `memory` with it. The sum of a unit is its bias and the
+ * products of the features of its filters with `times`, modulo 2^32. */
+typedef struct {
+    int32_t batches, inputs, units, rank, memory; /* at least 1 */
+    int32_t multiplier, shift;         /* of features, which are limited to 16 bits */
+    int32_t out_multiplier, out_shift; /* of sums */
+    int32_t out_zero_point;
+} cortexm_svdf_t;
+
 /* bilinear: `planes` images of out_h rows of out_w pixels of `inner` neighbours (NHWC: batches and
  * channels; NCHW: batches times channels, and 1). Row y lies between the input rows that begin at
  * row_low[y] and row_high[y], nearer to the latter by row_weight[y]; columns likewise. */

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import recurrent as cells
 from ..attrs import Attrs, Channels, Layout, Operands, Work, operator
-from ..fixed_point import I64
+from ..fixed_point import I64, Rescale
 from ..rules import CODES, Subject
 from ..types import Array, DType, Tensor
 
@@ -279,6 +279,71 @@ class Rnn(RecurrentAttrs):
             y[place] = state
         after = state.astype(x.dtype)
         return [y, after] if self.sequence else after
+
+
+@operator(
+    layout=Layout.MATRICES,
+    overwrites=Operands.FIRST,
+    work=Work.SUMS,
+    channels=Channels.NONE,
+    exact=True,
+)
+@dataclass(frozen=True)
+class Svdf(Attrs):
+    """kept [B, F * M] s16, x [B, I] s8, features [F, I] s8, times [F, M] s16, bias [U] s32 -> kept,
+    y [B, U] s8.
+
+    Each of F = U * rank filters has a feature of x behind those of M - 1 calls before. A unit's sum, of
+    the products of its filters' features with `times`, wraps to 32 bits.
+    """
+
+    kind: ClassVar[str] = "svdf"
+    rank: int
+    in_zero_point: int
+    feature: Rescale
+    out: Rescale
+    out_zero_point: int
+
+    def check(self, op: Subject) -> None:
+        op.counts(5, results=2)
+        kept, x, features, times, bias = op.ins
+        for tensor, dtype in zip((*op.ins, *op.outs), (*_SVDF, DType.S16, DType.S8), strict=True):
+            op.type_of(tensor, dtype)
+        op.rank(times, 2)
+        op.rank(bias, 1)
+        op.rank(x, 2)
+        (filters, memory), (batch, inputs), units = times.shape, x.shape, bias.numel
+        op.require(0 < self.rank and filters == units * self.rank, f"{filters} filters do not fit")
+        op.shape_of(features, filters, inputs)
+        for each in (kept, op.out):
+            op.shape_of(each, batch, filters * memory)
+        op.shape_of(op.outs[1], batch, units)
+        constant = all(each.data is not None for each in (features, times, bias))
+        op.require(constant, "weights and biases must be constant")
+        op.zero_points(
+            DType.S8, in_zero_point=self.in_zero_point, out_zero_point=self.out_zero_point
+        )
+        op.rescales(feature=self.feature, out=self.out)
+
+    def compute(
+        self,
+        results: tuple[Tensor, ...],
+        kept: Array,
+        x: Array,
+        features: Array,
+        times: Array,
+        bias: Array,
+    ) -> list[Array]:
+        made = (x.astype(np.int64) - self.in_zero_point) @ features.astype(np.int64).T
+        new = np.clip(self.feature.apply(made), *DType.S16.limits)
+        before = kept.reshape(len(x), *times.shape)
+        after = np.concatenate([before[..., 1:], new[..., None]], axis=-1).astype(np.int64)
+        sums = (after * times).reshape(len(x), len(bias), -1).sum(axis=-1) + bias
+        y = np.clip(self.out.apply(sums) + self.out_zero_point, *DType.S8.limits)
+        return [after.astype(np.int16).reshape(kept.shape), y.astype(np.int8)]
+
+
+_SVDF = DType.S16, DType.S8, DType.S8, DType.S16, DType.S32
 
 
 def _sums(weight: Array) -> I64:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...ir import ops
+from ...ir.fixed_point import Rescale
 from ...ir.geometry import Window
 from ...ir.types import Array, DType
 from ..arithmetic import activation, clamped, code_bounds, float_multiplier, table
@@ -22,11 +23,13 @@ from .slices import part
 def _svdf(call: Call) -> None:
     x, kept, y = call.lite(0), call.lite(4), call.result()
     kind = call.types(DType.F32, DType.S8, operands=1)
-    types = {call.lite(number).type for number in (1, 2, 4)}
+    types = [call.lite(number).type for number in (1, 2, 4)]
+    is_wide = types[1:] == ["INT16", "INT16"] and kind is DType.S8
     call.require(
-        types == {x.type},
-        f"has weights and states of {' and '.join(sorted(types))} for {x.type}: they must have its type",
-        "convert with states of int8",
+        types == [x.type, *(["INT16"] if is_wide else [x.type]) * 2],
+        f"has weights and states of {', '.join(types)} for {x.type}: they must have its type, or filters and "
+        "states INT16 beside int8",
+        AGAIN,
     )
     features, times = call.constant(1), call.constant(2)
     call.require(features.ndim == times.ndim == len(x.shape) == 2, "takes matrices", AGAIN)
@@ -34,6 +37,9 @@ def _svdf(call: Call) -> None:
     units = filters // rank if rank > 0 else 0
     fits = units * rank == filters == len(times) and features.shape[1] == x.shape[1]
     call.require(fits and kept.numel == batch * filters * memory, "its shapes do not fit", AGAIN)
+    if is_wide:
+        _wide(call, features, times)
+        return
     # Ranks come before units.
     by_rank = np.arange(filters).reshape(units, rank).T.reshape(-1)
     new = call.add(
@@ -66,12 +72,32 @@ def _svdf(call: Call) -> None:
     call.give(clamped(call, made, activation(call)) if kind is DType.F32 else made)
 
 
+def _wide(call: Call, features: Array, times: Array) -> None:
+    """With what is kept in int16 sums of the filters are no layer of codes: an operator of its own."""
+    x, kept, y = call.lite(0), call.lite(4), call.result()
+    call.zero(kept)
+    factors = _feature(call), float_multiplier(call, kept, call.lite(2), by=y)
+    rank = call.option("rank")
+    attrs = ops.Svdf(rank, call.zero(x), *factors, call.zero(y))
+    state = call.builder.state(f"variable {kept.index} {kept.name}", kept.index)
+    units = len(times) // rank
+    bias = bias_of(call, 3, units, DType.S8)
+    if bias is None:
+        bias = call.number(np.zeros(units, np.int32))
+    operands = state.now, call.operand(0), call.number(features), call.number(times), bias
+    results = (DType.S16, kept.shape), (DType.S8, y.shape)
+    state.now, made = call.several(attrs, *operands, results=results)
+    call.give(made)
+
+
+def _feature(call: Call) -> Rescale:
+    return float_multiplier(call, call.lite(0), call.lite(1), by=call.lite(4))
+
+
 def _features(call: Call, kind: DType) -> ops.Attrs:
     if kind is DType.F32:
         return ops.FloatLinear()
-    x, kept = call.lite(0), call.lite(4)
-    factor = float_multiplier(call, x, call.lite(1), by=kept)
-    return ops.Linear(call.zero(x), 0, 0, (factor,), -128, 127)
+    return ops.Linear(call.zero(call.lite(0)), 0, 0, (_feature(call),), -128, 127)
 
 
 def _filters(

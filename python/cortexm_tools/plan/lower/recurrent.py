@@ -10,9 +10,10 @@ import numpy as np
 from ...ir import Array, Op, ops
 from ..kernels.forms import Weights
 from ..kernels.packing import Constants
+from ..kernels.params import rescale_fields
 from ..types import Arg, Call, Field, ScratchArg, TensorArg
 from .context import Selector, lowers
-from .weights import constant_data, needed_bytes, types_of
+from .weights import constant_data, folded_bias, needed_bytes, types_of
 
 _BLOCK = 4  # cells
 
@@ -33,6 +34,35 @@ def _gru(select: Selector, attrs: ops.Gru, op: Op) -> list[Call]:
 def _rnn(select: Selector, attrs: ops.Rnn, op: Op) -> list[Call]:
     parts = _parts(select, attrs, op)
     return [_call(select, attrs, op, parts, [1], state_bits=0, is_relu=int(attrs.relu))]
+
+
+@lowers(ops.Svdf)
+def _svdf(select: Selector, attrs: ops.Svdf, op: Op) -> list[Call]:
+    features, times, bias = _constants(select, op)
+    batches, inputs = select.tensor(op.inputs[1]).shape
+    fields: dict[str, Field] = {
+        "batches": batches,
+        "inputs": inputs,
+        "units": len(bias),
+        "rank": attrs.rank,
+        "memory": times.shape[1],
+        **rescale_fields(attrs.feature),
+        "out_multiplier": attrs.out.multiplier,
+        "out_shift": attrs.out.shift,
+        "out_zero_point": attrs.out_zero_point,
+    }
+    start = folded_bias(features.astype(np.int64).sum(axis=1), None, attrs.in_zero_point)
+    label = op.layer.path or op.kind
+    args: list[Arg] = [
+        *map(select.operand, op.inputs[:2]),
+        select.constant("w_" + label, features),
+        select.constant("s_" + label, start, needed=0),
+        select.constant("t_" + label, times),
+        select.constant("b_" + label, bias),
+        *map(TensorArg, op.outputs),
+    ]
+    macs = batches * (features.size + times.size)
+    return [select.call(select.kernel("svdf", "s8", op, fields), fields, args, macs)]
 
 
 _Part = tuple[Array, Array]
