@@ -227,12 +227,8 @@ CORTEXM_SIGMOID_S16(cortexm_sigmoid_s16_ref)
     for (int i = 0; i < params->count; ++i) {
         const int64_t unit = ref_power_of_two(params->shift);
         const int64_t x = ref_floor_div(2 * in[i] * params->multiplier + unit, 2 * unit);
-        const int64_t size = ref_clamp(x < 0 ? -x : x, 0, (params->is_tanh ? 65280 : 130560) - 1);
-        const int64_t apart = params->is_tanh ? 256 : 512, k = size / apart;
-        const int64_t value = table[k] * apart + (table[k + 1] - table[k]) * (size % apart);
-        const int64_t y = ref_round_div(value, params->is_tanh ? 256 : 1024) * (x < 0 ? -1 : 1);
 
-        out[i] = (int16_t)(y + (params->is_tanh ? 0 : 16384));
+        out[i] = (int16_t)ref_between(table, x, params->is_tanh);
     }
 }
 

@@ -235,6 +235,45 @@ static int64_t code_of(const cortexm_recurrent_t *p, int64_t value, int bits)
 RECURRENT(s8, int8_t)
 RECURRENT(s16, int16_t)
 
+static int64_t in_16_bits(int64_t value)
+{
+    return ref_clamp(value, INT16_MIN, INT16_MAX);
+}
+
+CORTEXM_LSTM_INTERPOLATED(cortexm_lstm_interpolated_s8_ref)
+{
+    const cortexm_lstm_interpolated_t *const p = params;
+    const int n = p->hidden, depth = p->inputs + n;
+
+    for (int i = 0; i < p->batches * p->steps * n; ++i) {
+        const int batch = i / (p->steps * n), step = i / n % p->steps, k = i % n;
+        const int8_t *const from = x + batch * p->x_batch + step * p->x_step;
+        int8_t *const to = y + batch * p->y_batch + step * p->y_step;
+        const int8_t *const last = step == 0 ? h + batch * n : to - p->y_step;
+        const int64_t cell = step == 0 ? c[batch * n + k] : c_after[batch * n + k];
+        int64_t of[4], next;
+
+        for (int g = 0; g < 4; ++g) {
+            const int row = g * n + k;
+            int64_t of_x = bias[2 * row] + products_s8(from, weight + row * depth, p->inputs);
+            int64_t of_h = bias[2 * row + 1] + products_s8(last, weight + row * depth + p->inputs, n);
+
+            of_x = in_16_bits(ref_requantize(of_x, p->x_multiplier[g], p->x_shift[g]));
+            of_h = in_16_bits(ref_requantize(of_h, p->h_multiplier[g], p->h_shift[g]));
+            of[g] = ref_between(table, 3 * in_16_bits(of_x + of_h), g == 2);
+        }
+        next = in_16_bits(ref_requantize(of[0] * of[2], p->fresh_multiplier, p->fresh_shift));
+        next += in_16_bits(ref_round_div(of[1] * cell, 32768));
+        next = ref_clamp(in_16_bits(next), -p->cell_limit, p->cell_limit);
+        c_after[batch * n + k] = (int16_t)next;
+        next = ref_floor_div(2 * next * p->cell_multiplier + ref_power_of_two(p->cell_shift),
+                             2 * ref_power_of_two(p->cell_shift));
+        next = ref_requantize(of[3] * ref_between(table, next, 1), p->out_multiplier, p->out_shift);
+        to[k] = (int8_t)ref_clamp(next + p->out_zero_point, INT8_MIN, INT8_MAX);
+        h_after[batch * n + k] = to[k];
+    }
+}
+
 CORTEXM_SVDF(cortexm_svdf_s8_ref)
 {
     const int rank = params->rank, memory = params->memory, filters = params->units * rank;

@@ -86,6 +86,17 @@ static inline int64_t ref_clamp(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
+/* The logistic function or tanh of x in units of 1 / 12288, in Q15, between entries of the table of sigmoid. */
+static inline int64_t ref_between(const int16_t *table, int64_t x, int is_tanh)
+{
+    const int64_t apart = is_tanh ? 256 : 512;
+    const int64_t size = ref_clamp(x < 0 ? -x : x, 0, 255 * apart - 1), k = size / apart;
+    const int64_t value = table[k] * apart + (table[k + 1] - table[k]) * (size % apart);
+    const int64_t distance = ref_round_div(value, is_tanh ? 256 : 1024);
+
+    return (is_tanh ? 0 : 16384) + (x < 0 ? -distance : distance);
+}
+
 /* The elements of a box in C order, by number. */
 /* sum + x * y, rounded once. In double the product is exact; the sum is rounded to odd there, so that the
  * second rounding sees on which side of a tie it lies. */

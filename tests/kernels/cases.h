@@ -294,8 +294,10 @@ typedef enum { LSTM, GRU, RNN } recurrent_t;
 int recurrent_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int32_t bytes, int32_t bits,
                    recurrent_t op);
 
+typedef CORTEXM_LSTM_INTERPOLATED((*lstm_interpolated_fn));
 typedef CORTEXM_SVDF((*svdf_fn));
 
+int lstm_interpolated_s8_case(lstm_interpolated_fn variant, lstm_interpolated_fn ref);
 int svdf_s8_case(svdf_fn variant, svdf_fn ref);
 
 #define RECURRENT_CASE(variant, ref, kind, bytes, bits, op)                                        \

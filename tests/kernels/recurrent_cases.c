@@ -188,6 +188,57 @@ int recurrent_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int32_t
     return same;
 }
 
+int lstm_interpolated_s8_case(lstm_interpolated_fn variant, lstm_interpolated_fn ref)
+{
+    cortexm_lstm_interpolated_t p = {.steps = between(1, 4), .batches = between(1, 2),
+                                     .inputs = between(1, 40), .hidden = between(1, 20)};
+    const int32_t kept = p.batches * p.hidden, rows = 4 * p.hidden;
+    const int batch_first = one_in(2);
+    int8_t *const x = random_bytes(p.batches * p.steps * p.inputs), *const h = random_bytes(kept);
+    int8_t *const weight = random_bytes(rows * (p.inputs + p.hidden));
+    int16_t *const c = random_codes_s16(kept);
+    int32_t bias[2 * 4 * 20];
+    int16_t table[256];
+    const outputs_t h_after = outputs(kept), c_after = outputs(2 * kept);
+    const outputs_t y = outputs(p.steps * kept);
+    int same;
+
+    p.x_batch = batch_first ? p.steps * p.inputs : p.inputs;
+    p.x_step = batch_first ? p.inputs : p.batches * p.inputs;
+    p.y_batch = batch_first ? p.steps * p.hidden : p.hidden;
+    p.y_step = batch_first ? p.hidden : kept;
+    for (int g = 0; g < 4; ++g) {
+        p.x_multiplier[g] = multiplier();
+        p.h_multiplier[g] = multiplier();
+        p.x_shift[g] = (int8_t)between(-9, 1);
+        p.h_shift[g] = (int8_t)between(-9, 1);
+    }
+    p.fresh_multiplier = multiplier();
+    p.fresh_shift = between(-18, -12);
+    p.out_multiplier = multiplier();
+    p.out_shift = between(-24, -20);
+    p.out_zero_point = (int8_t)code();
+    p.cell_limit = one_in(2) ? 32768 : between(0, 32767);
+    p.cell_multiplier = (int16_t)(3 << between(0, 13));
+    p.cell_shift = (int8_t)between(0, 14);
+    for (int i = 0; i < 8 * p.hidden; ++i) {
+        bias[i] = between(-(1 << 16), 1 << 16);
+    }
+    for (int i = 0; i < 256; ++i) {
+        table[i] = (int16_t)between(0, 32766);
+    }
+    check_inside(&p);
+    variant(&p, x, h, c, weight, bias, table, h_after.data[0], c_after.data[0], y.data[0]);
+    ref(&p, x, h, c, weight, bias, table, h_after.data[1], c_after.data[1], y.data[1]);
+    free(x);
+    free(h);
+    free(weight);
+    free(c);
+    same = finish(&h_after);
+    same = finish(&c_after) && same;
+    return finish(&y) && same;
+}
+
 /* Into other memory, then in place. */
 int svdf_s8_case(svdf_fn variant, svdf_fn ref)
 {

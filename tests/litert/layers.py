@@ -170,3 +170,35 @@ def svdf(d: Draw) -> None:
     x, y = d.x((n, inputs)), d.y((n, units))
     options = {"rank": rank, "fused_activation_function": FUSED["RELU"]}
     d.op("SVDF", [x, *weights, bias, state], [y], "SVDFOptions", **options)
+
+
+@case(kinds="int8")
+def unidirectional_sequence_lstm(d: Draw) -> None:
+    steps, n, inputs, hidden = (d.number(1, most) for most in (5, 2, 9, 7))
+    time_major = d.one(0, 1)
+    order = (steps, n) if time_major else (n, steps)
+    shapes = [(hidden, inputs)] * 4 + [(hidden, hidden)] * 4
+    weights = [
+        d.file.constant(d.random.integers(-127, 128, s).astype(np.int8), scale=d.scale / 6)
+        for s in shapes
+    ]
+    biases = [
+        d.file.constant(d.random.integers(-9000, 9000, hidden).astype(np.int32), scale=1e-4)
+        for _ in range(4)
+    ]
+    x, y = (
+        d.x((*order, inputs)),
+        d.y((*order, hidden), scale=float(np.float32(1 / d.number(90, 128)))),
+    )
+    h = d.coded((n, hidden), is_variable=1, **d.like(y))
+    cell = {"kind": "int16", "scale": 2.0 ** -d.number(9, 14), "zero": 0}
+    c = d.coded((n, hidden), is_variable=1, **cell)
+    options = {"time_major": time_major, "cell_clip": d.one(0.0, 0.0, 1.5)}
+    d.op(
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
+        [x, *weights, -1, -1, -1, *biases, -1, -1, h, c, -1, -1, -1, -1],
+        [y],
+        "UnidirectionalSequenceLSTMOptions",
+        fused_activation_function=FUSED["TANH"],
+        **options,
+    )

@@ -14,6 +14,7 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType
 from cortexm_tools.litert import mixed_layers, parse_model, read_litert
 
+from tests.litert.cases import made
 from tests.litert.files import ENUMS, File
 from tests.litert.networks import net
 
@@ -68,6 +69,27 @@ def never_assigned(f: File) -> None:
     ]
 
 
+def lstm(operands: dict[int, int] | None = None, **options: int) -> File:
+    """With an operand in the place of others, or of none."""
+    draw = made("UNIDIRECTIONAL_SEQUENCE_LSTM int8", 0)
+    (layer,) = draw.file.graphs[0]["operators"]
+    given = list(layer["inputs"])
+    for place, source in (operands or {}).items():
+        layer["inputs"][place] = given[source] if source >= 0 else -1
+    layer["builtin_options"][1].update(options)
+    draw.file.graphs[0].update(inputs=draw.inputs, outputs=draw.outputs)
+    return draw.file
+
+
+def svdf(**state: int) -> File:
+    """With what is kept changed."""
+    draw = made("SVDF int16", 0)
+    graph = draw.file.graphs[0]
+    graph["tensors"][graph["operators"][0]["inputs"][4]].update(state)
+    graph.update(inputs=draw.inputs, outputs=draw.outputs)
+    return draw.file
+
+
 CONV = "operator 0, CONV_2D: "
 LATER = ENUMS["TensorType"]
 
@@ -96,7 +118,14 @@ REFUSED: dict[str, tuple[File, str, str]] = {
     "npu": (operator("CUSTOM ethos-u"), "operator 0, CUSTOM ethos-u: there", "Vela read"),
     "if": (operator("IF"), "operator 0, IF: there is no kernel", "control flow"),
     "while": (operator("WHILE"), "operator 0, WHILE: there is no kernel", "control flow"),
-    "lstm": (operator("UNIDIRECTIONAL_SEQUENCE_LSTM"), "no kernel", "unrolled"),
+    "rnn": (operator("UNIDIRECTIONAL_SEQUENCE_RNN"), "no kernel", "unrolled"),
+    "lstm peephole": (lstm({9: 5}), "LSTM: has peephole connections", "plain LSTM"),
+    "lstm projection": (lstm({16: 5}), "LSTM: has a projection", "plain LSTM"),
+    "lstm norm": (lstm({20: 12}), "LSTM: has normalized layers", "plain LSTM"),
+    "lstm gates": (lstm({1: -1}), "LSTM: operand 1 is missing", "quantize"),
+    "lstm state": (lstm({19: 18}), "LSTM: has states of INT8 and INT8, not INT8 and INT16", "quantize"),
+    "lstm function": (lstm(fused_activation_function=1), "the function RELU, not TANH", "quantize"),
+    "svdf states": (svdf(type=LATER["INT8"]), "states of INT8, INT16, INT8 for INT8", "quantize"),
     "relu6": (unary("RELU6", CODES, {"scale": 0.02}), "RELU6: .* which TFLM does not regard", "fuse"),
     "sigmoid": (operator("LOGISTIC"), "must have 0.00390625 and -128", ""),
     "variable": (changed(never_assigned), "the variable 'pooled' is read, and nothing gives", "assign to it"),

@@ -116,6 +116,19 @@ def _of_several_results() -> Iterator[Graph]:
             net = Net(kind.kind, 7)
             x = net.input((3, 2, 4), dtype, contiguous(3))
             yield net.finish(*add_layer(net, kind, x, 5, sequence=sequence, reverse=sequence))
+    for batch_first in (False, True):
+        net = Net("interpolated_lstm")
+        x, h, c = net.input((2, 2, 4), S8), net.input((2, 3), S8), net.input((2, 3), S16)
+        constants = list(
+            map(net.constant, (_codes(12, 4), _codes(12, 3), _biases(12)), (S8, S8, S32))
+        )
+        outputs = net.tensor((2, 2, 3), S8), net.tensor((2, 3), S8), net.tensor((2, 3), S16)
+        lstm = ops.InterpolatedLstm(
+            batch_first, 3, -5, (Rescale(1518500250, -2),) * 4, (Rescale(1718500250, -3),) * 4,
+            Rescale(1 << 30, -16), Rescale(1610612736, -22), 30000, 6, 1,
+        )  # fmt: skip
+        net.ops.append(Op(lstm, (x, h, c, *constants), outputs, Layer("lstm")))
+        yield net.finish(*outputs)
     net = Net("svdf")
     kept, x = net.input((2, 12), S16), net.input((2, 4), S8)
     times = np.arange(-6, 6, dtype=np.int16).reshape(4, 3)

@@ -76,6 +76,11 @@ extern "C" {
               const int8_t *weight, const int32_t *bias, type *h_after, int16_t *c_after, type *y, \
               void *scratch)
 
+#define CORTEXM_LSTM_INTERPOLATED(name)                                                            \
+    void name(const cortexm_lstm_interpolated_t *params, const int8_t *x, const int8_t *h,         \
+              const int16_t *c, const int8_t *weight, const int32_t *bias, const int16_t *table,   \
+              int8_t *h_after, int16_t *c_after, int8_t *y)
+
 /* before, after [batches][units][rank][memory], which may be the same; x [batches][inputs], y [batches][units]. */
 #define CORTEXM_SVDF(name)                                                                         \
     void name(const cortexm_svdf_t *params, const int16_t *before, const int8_t *x,                \
@@ -895,6 +900,7 @@ CORTEXM_TOPK(cortexm_topk_u8_scalar, uint8_t);
 CORTEXM_TOPK(cortexm_topk_f32_scalar, float);
 
 /* recurrent */
+CORTEXM_LSTM_INTERPOLATED(cortexm_lstm_interpolated_s8_scalar);
 CORTEXM_SVDF(cortexm_svdf_s8_scalar);
 
 /* resample */

@@ -625,6 +625,22 @@ typedef struct {
     int8_t is_relu;            /* rnn: max(x, 0) in the place of tanh(x) */
 } cortexm_recurrent_t;
 
+/* lstm_interpolated: gates i, f, g, o, with weights [4][hidden][inputs + hidden] and biases [4][hidden][2], of the
+ * products of x and of h. These are requantized to 16 bits in units of 2^-12 and added; functions are those of
+ * activation/sigmoid.h, in Q15. What cells keep and what is fresh have the scale of c. Strides are in elements. */
+typedef struct {
+    int32_t steps, batches, inputs, hidden;
+    int32_t x_batch, x_step, y_batch, y_step;
+    int32_t x_multiplier[4], h_multiplier[4];
+    int32_t fresh_multiplier, fresh_shift; /* of i * g, to c */
+    int32_t out_multiplier, out_shift;     /* of o * tanh(c), to h */
+    int32_t cell_limit;        /* of the absolute value of c, 0 ... 2^15 */
+    int16_t cell_multiplier;   /* c times it, divided by 2^cell_shift, is in units of 1 / 12288 */
+    int8_t cell_shift;         /* 0 ... 31 */
+    int8_t out_zero_point;
+    int8_t x_shift[4], h_shift[4];
+} cortexm_lstm_interpolated_t;
+
 /* svdf: of each of units * rank filters a feature, start + the products of the inputs with its row of weights, goes
  * behind those of the calls before, of which there are `memory` with it. The sum of a unit is its bias and the
  * products of the features of its filters with `times`, modulo 2^32. */

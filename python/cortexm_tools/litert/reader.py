@@ -20,8 +20,6 @@ _ADVICE = {
     "CALL": "the model calls a subgraph: convert it with functions inlined",
     "DENSIFY": "its weights are sparse: convert the model without sparsity",
     "CUSTOM ethos-u": "the file was compiled for Ethos-U: give the one that Vela read",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": "its arithmetic on int16 gates has no kernel: give the PyTorch model, or "
-    "convert the layer unrolled",
     "RNN": "convert the layer unrolled",
     "LSTM": "give the PyTorch model, or convert the layer unrolled",
     "BIDIRECTIONAL_SEQUENCE_LSTM": "convert both directions as layers of their own",

@@ -52,7 +52,7 @@ from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear, Matrices
 from .move import AsStrided, Clone, Concat, Expand, Pad, Push, Slice, Tile, Transpose, View
 from .norm import FloatGroupNorm, FloatLayerNorm, GroupNorm, LayerNorm
 from .pool import AvgPool2d, FloatAvgPool2d, FloatMaxPool2d, MaxPool2d
-from .recurrent import Gru, Lstm, RecurrentAttrs, Rnn, Svdf
+from .recurrent import Gru, InterpolatedLstm, Lstm, RecurrentAttrs, Rnn, Svdf
 from .reduce import REDUCTIONS, ArgReduce, Cumsum, Reduce, TopK
 from .resample import Between, UpsampleBilinear2d, UpsampleNearest2d
 from .spectrum import LogMel
@@ -104,6 +104,7 @@ __all__ = [
     "Index",
     "IndexPut",
     "LOGICAL_FUNCTIONS",
+    "InterpolatedLstm",
     "InterpolatedSoftmax",
     "LayerNorm",
     "Linear",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...ir import Array, Op, ops
+from ...ir.wide import SIGMOIDS
 from ..kernels.forms import Weights
 from ..kernels.packing import Constants
 from ..kernels.params import rescale_fields
@@ -34,6 +35,47 @@ def _gru(select: Selector, attrs: ops.Gru, op: Op) -> list[Call]:
 def _rnn(select: Selector, attrs: ops.Rnn, op: Op) -> list[Call]:
     parts = _parts(select, attrs, op)
     return [_call(select, attrs, op, parts, [1], state_bits=0, is_relu=int(attrs.relu))]
+
+
+@lowers(ops.InterpolatedLstm)
+def _interpolated_lstm(select: Selector, attrs: ops.InterpolatedLstm, op: Op) -> list[Call]:
+    w_ih, w_hh, bias = _constants(select, op)
+    x = select.tensor(op.inputs[0])
+    batches, steps = x.shape[:2] if attrs.batch_first else x.shape[1::-1]
+    inputs, hidden = w_ih.shape[1], w_hh.shape[1]
+    strides = _strides("x", attrs, steps, batches, inputs)
+    strides |= _strides("y", attrs, steps, batches, hidden)
+    fields: dict[str, Field] = {
+        "steps": steps,
+        "batches": batches,
+        "inputs": inputs,
+        "hidden": hidden,
+        **{name: value for name, value in strides.items() if not name.endswith("start")},
+        "x_multiplier": tuple(each.multiplier for each in attrs.of_x),
+        "h_multiplier": tuple(each.multiplier for each in attrs.of_h),
+        "fresh_multiplier": attrs.fresh.multiplier,
+        "fresh_shift": attrs.fresh.shift,
+        "out_multiplier": attrs.out.multiplier,
+        "out_shift": attrs.out.shift,
+        "cell_limit": attrs.cell_limit,
+        "cell_multiplier": attrs.cell_multiplier,
+        "cell_shift": attrs.cell_shift,
+        "out_zero_point": attrs.h_zero_point,
+        "x_shift": tuple(each.shift for each in attrs.of_x),
+        "h_shift": tuple(each.shift for each in attrs.of_h),
+    }
+    of_x = folded_bias(w_ih.astype(np.int64).sum(axis=1), bias, attrs.x_zero_point)
+    of_h = folded_bias(w_hh.astype(np.int64).sum(axis=1), None, attrs.h_zero_point)
+    label = op.layer.path or op.kind
+    args: list[Arg] = [
+        *map(select.operand, op.inputs[:3]),
+        select.constant("w_" + label, np.concatenate([w_ih, w_hh], axis=1)),
+        select.constant("b_" + label, np.stack([of_x, of_h], axis=1), needed=bias.nbytes),
+        select.constant("sigmoid", SIGMOIDS.astype(np.int16), "tables", needed=0),
+        *map(TensorArg, (*op.outputs[1:], op.outputs[0])),
+    ]
+    macs = steps * batches * (w_ih.size + w_hh.size)
+    return [select.call(select.kernel("lstm_interpolated", "s8", op, fields), fields, args, macs)]
 
 
 @lowers(ops.Svdf)
@@ -164,7 +206,11 @@ def _results(attrs: ops.RecurrentAttrs, op: Op, is_gru: bool) -> list[Arg]:
 
 
 def _strides(
-    name: str, attrs: ops.RecurrentAttrs, steps: int, batches: int, extent: int
+    name: str,
+    attrs: ops.RecurrentAttrs | ops.InterpolatedLstm,
+    steps: int,
+    batches: int,
+    extent: int,
 ) -> dict[str, Field]:
     """Where a sequence begins, in the order of time, and the way from batch to batch and step to step."""
     batch, step = (steps * extent, extent) if attrs.batch_first else (extent, batches * extent)
