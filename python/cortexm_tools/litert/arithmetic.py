@@ -6,6 +6,7 @@ Scales are float32; their products and quotients TFLM computes in double, codes 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -25,12 +26,15 @@ _BOUNDS: dict[str, tuple[float | None, float | None]] = {
 """Of fused activations; TANH and SIGN_BIT no kernel of TFLM's has."""
 
 
-def float_multiplier(call: Call, *factors: LiteTensor, by: LiteTensor) -> Rescale:
+def float_multiplier(call: Call, *factors: LiteTensor, by: LiteTensor | float) -> Rescale:
     """Of scales multiplied and divided in float32."""
     product = np.float32(1)
-    for tensor in factors:
-        product = product * np.float32(call.scale(tensor))
-    return quantize_multiplier(float(product / np.float32(call.scale(by))))
+    with np.errstate(all="ignore"):
+        for tensor in factors:
+            product = product * np.float32(call.scale(tensor))
+        found = float(product / np.float32(by if isinstance(by, float) else call.scale(by)))
+    call.require(math.isfinite(found), "its scales are too large or too small", AGAIN)
+    return quantize_multiplier(found)
 
 
 def code_of(value: float, scale: float, zero: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from ...ir import ops
 from ...ir.fixed_point import Rescale, quantize_multiplier
 from ...ir.types import Array, DType
+from ..arithmetic import float_multiplier
 from ..call import AGAIN, Call, reads
 from ..values import LiteTensor
 
@@ -92,11 +93,10 @@ def _lstm(call: Call) -> None:
 
 
 def _factor(call: Call, x: LiteTensor, number: int) -> Rescale:
-    """Of products, whose scale is a float32, to units of 2**-12."""
+    """Of products, to units of 2**-12."""
     weights = call.lite(number)
     call.require(call.zero(weights) == 0, f"{weights} has a zero point", AGAIN)
-    product = np.float32(call.scale(x)) * np.float32(call.scale(weights))
-    return quantize_multiplier(float(product) * 2**12)
+    return float_multiplier(call, x, weights, by=2.0**-12)
 
 
 def _constant(call: Call, number: int, dtype: type, shape: tuple[int, ...]) -> Array:
