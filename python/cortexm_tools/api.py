@@ -19,7 +19,7 @@ import numpy as np
 
 from .arrays import to_array
 from .cli.inspect import inspect_text
-from .cli.settle import command_line, compile_options, limits
+from .cli.settle import command_line, compile_options, limits, quality_limits
 from .compile import Compiled, compile_program, write_compiled
 from .errors import CortexMError, did_you_mean
 from .ir import Array
@@ -218,7 +218,8 @@ def compile_model(
         options: as of ``cortexm compile`` (docs/cli.md), with ``_`` for ``-``: ``isa``, ``io``,
             ``input_layout``, ``optimize``, ``kernels``, ``region`` (a list), ``require_int8``, ``arena``,
             ``section_arena``, ``section_weights``, ``weights``, ``ram_limit``, ``flash_limit``
-            (bytes, or text such as ``"64K"``), ``embed_pte``, ``samples``, ``stream``, ``profile``.
+            (bytes, or text such as ``"64K"``), ``min_sqnr``, ``min_accuracy``, ``embed_pte``,
+            ``samples``, ``stream``, ``profile``.
 
     Raises:
         CortexMError: an option has no such value, the model cannot be lowered, an operator has no
@@ -238,6 +239,7 @@ def compile_model(
         samples=args.samples,
         profile=args.profile,
         command=command_line(args),
+        min_quality=quality_limits(args),
         **limits(args),
     )
     program = model

@@ -4,26 +4,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .arrays import npz_bytes
-from .emit import EmitOptions, Sample, emit, emit_samples, emit_weights, tie
+from .emit import EmitOptions, emit, emit_samples, emit_weights, tie
 from .emit.files import write_files
 from .errors import CortexMError, did_you_mean
 from .executorch.compile import check as check_pools
 from .executorch.compile import prepare, sources
 from .executorch.compile import report as executorch_report
 from .executorch.sizes import Sizes
-from .ir import Array, Graph, ops
+from .ir import Graph, ops
 from .ir.edit import producers
-from .ir.interpreter import run_sequence
-from .ir.memory import memory_bytes
-from .options import ATOL, QTOL, RTOL
 from .options.arena import Arena, OwnArena, SharedArena
 from .options.memories import Region
 from .options.stream import Stream
@@ -31,15 +24,16 @@ from .plan import KernelChoice, Plan
 from .plan.search.alternatives import Alternative, other_plans
 from .plan.search.choose import plan_within
 from .plan.search.space import SearchSpace
-from .program import EvaluationSet, Program
+from .program import Program
 from .progress import counted
 from .pte.builder import state_values
-from .pte.vectors import check_vectors, fit_input, vector_inputs
+from .quality import QualityLimits, check_quality
 from .report import check_limits, float_ops, report_data, report_json
+from .self_check import evaluation_npz, samples_of, vector_report
 from .simplify import simplified
 from .simplify.input_layout import with_input_layout
 from .stream import Streamed
-from .stream.stage import stream_constants, stream_frames, stream_stage
+from .stream.stage import stream_constants, stream_stage
 from .target import Optimize, Target
 
 
@@ -77,6 +71,7 @@ class CompileOptions:
             a step, in the program's order.
         ram_limit: most bytes of arena and state, 0 or more; None for no limit.
         flash_limit: most bytes of constants, 0 or more; None for no limit.
+        min_quality: how near the quantized model must be to the float one.
         require_int8: refuse operators that compute in float32.
         stream: the model over a window takes the new frames alone; None: all of the window.
         weights_apart: the constants are no C, but an image beside the firmware, which can be replaced
@@ -105,6 +100,7 @@ class CompileOptions:
     bands: bool = True
     ram_limit: int | None = None
     flash_limit: int | None = None
+    min_quality: QualityLimits = QualityLimits()
     require_int8: bool = False
     stream: Stream | None = None
     weights_apart: bool = False
@@ -135,6 +131,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     Raises:
         CortexMError: the program has an operator without kernel, or exceeds a limit.
     """
+    program = check_quality(program, options.min_quality)
     if program.is_litert:
         _check_litert(program, options)
     if options.executorch is not None:
@@ -178,7 +175,11 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
         digest=program.digest,
         alternatives=others,
         command=options.command,
-        limits={"ram": options.ram_limit, "flash": options.flash_limit},
+        limits={
+            "ram": options.ram_limit,
+            "flash": options.flash_limit,
+            **options.min_quality.data(),
+        },
     )
     report["channels_removed"] = result.channels_removed
     report["quality"] = program.quality or {"not_measured": program.unmeasured}
@@ -187,9 +188,9 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
     check_limits(report, options.ram_limit, None if options.weights_apart else options.flash_limit)
     samples = None
     if options.samples:
-        samples, outputs = _samples(program, plan, options.samples, streamed)
+        samples, outputs = samples_of(program, plan, options.samples, streamed)
         if program.vectors and streamed is None:
-            report["test_vectors"] = _vector_report(program, plan.graph, outputs)
+            report["test_vectors"] = vector_report(program, plan.graph, outputs)
     emit_options = _emit_options(program, options)
     if streamed is not None:
         emit_options = replace(emit_options, constants=stream_constants(streamed))
@@ -215,7 +216,7 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
             del report["weights"][key]
         files[f"{program.name}.report.json"] = report_json(report)
     if program.evaluation is not None:
-        files[f"{program.name}.evaluation.npz"] = _npz(program.evaluation, program)
+        files[f"{program.name}.evaluation.npz"] = evaluation_npz(program.evaluation, program)
     return Compiled(program, graph, plan, report, files, streamed)
 
 
@@ -327,7 +328,7 @@ def _compile_for_executorch(
     code = sources(loaded, program, runtime.sizes, emit_options)
     if options.samples:
         graph = program.graph()
-        samples, _ = _samples(program, replace(loaded.plan, graph=graph), options.samples)
+        samples, _ = samples_of(program, replace(loaded.plan, graph=graph), options.samples)
         code = tie(emit_options, code | emit_samples(emit_options, samples))
     files |= code
     return Compiled(program, loaded.plan.graph, loaded.plan, report, files)
@@ -370,80 +371,3 @@ def _why_float(op: Any, graph: Graph) -> str:
     if any(source is not None and isinstance(source.attrs, ops.Dequantize) for source in sources):
         return "its operands are dequantized for it"
     return "its operands are not quantized"
-
-
-def _vector_report(
-    program: Program, graph: Graph, outputs: Sequence[Sequence[Array]]
-) -> dict[str, int | float]:
-    """How the reference's outputs compare with what the .bpte expects."""
-    check = check_vectors(graph, program.vectors[: len(outputs)], outputs)
-    return {
-        "total": check.total,
-        "passed": check.passed,
-        "largest_difference": check.largest,
-        "atol": ATOL,
-        "rtol": RTOL,
-        "qtol": QTOL,
-    }
-
-
-def _samples(
-    program: Program, plan: Plan, count: int, streamed: Streamed | None = None
-) -> tuple[list[Sample], list[list[Array]]]:
-    """At most `count` samples, one sequence of calls, and the outputs that they expect as logical arrays.
-
-    Of a stream it is the calls of as many windows one after another.
-    """
-    graph = plan.graph
-    inputs, labels = list[Sequence[Array]](), list[int]()
-    if streamed is not None:
-        windows = min(count, len(program.evaluation.inputs) if program.evaluation else 1)
-        calls = windows * streamed.window // streamed.stream.hop
-        inputs += streamed.hops(stream_frames(streamed, program, calls), calls)
-        labels += [-1] * len(inputs)
-    for values, label in _sample_inputs(program, graph, count) if streamed is None else ():
-        given = [
-            fit_input(graph.tensors[index], value, f"input {k} of a sample")
-            for k, (index, value) in enumerate(zip(graph.inputs, values, strict=True))
-        ]
-        inputs.append(given)
-        labels.append(label)
-    rows = list(run_sequence(graph, inputs))
-    samples = [
-        Sample(_row_bytes(graph, graph.inputs, given), _row_bytes(graph, graph.outputs, got), label)
-        for given, got, label in zip(inputs, rows, labels, strict=True)
-    ]
-    return samples, rows
-
-
-def _row_bytes(graph: Graph, indices: Sequence[int], values: Sequence[Array]) -> bytes:
-    """Several tensors one after another, as the device sees them."""
-    orders = [graph.tensors[index].dim_order for index in indices]
-    return b"".join(memory_bytes(v, o) for v, o in zip(values, orders, strict=True))
-
-
-def _sample_inputs(
-    program: Program, graph: Graph, count: int
-) -> list[tuple[tuple[Array, ...], int]]:
-    """The inputs of at most `count` samples, with labels."""
-    if program.evaluation is not None:
-        pairs = zip(
-            program.evaluation.inputs[:count], program.evaluation.labels[:count], strict=True
-        )
-        return [((value,), int(label)) for value, label in pairs]
-    if program.example is not None:
-        return [(program.example, -1)]
-    if program.vectors:
-        return [(row, -1) for row in vector_inputs(graph, program.vectors[:count])]
-    raise CortexMError(
-        "SAMPLES needs a model file or a .bpte with test vectors: a .pte or .tflite has no inputs to take",
-        where=program.name,
-    )
-
-
-def _npz(evaluation: EvaluationSet, program: Program) -> bytes:
-    """The evaluation set for later runs without torch, with the float model's accuracy."""
-    arrays: dict[str, Array] = {"in_0": evaluation.inputs, "labels": evaluation.labels}
-    if program.float_module is not None:
-        arrays["float_accuracy"] = np.array(evaluation.accuracy_of(program.float_module))
-    return npz_bytes(arrays)

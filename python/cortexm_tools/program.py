@@ -6,8 +6,9 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +31,14 @@ from .pte.layers import NamedLayer, layers_from_json, layers_to_json
 from .pte.program import parse_program
 from .pte.quality import NO_FLOAT_MODEL, NOT_QUANTIZED, stored_quality
 from .pte.reader import Operator, list_operators, read_pte
+from .pte.study import Study
 from .runner import Progress, Runner, run_in_order
 from .target import Target
 
 if TYPE_CHECKING:
     from .frontend.load.model_file import LoadedModel
     from .frontend.load.samples import Sample
+    from .frontend.lower.lower import Lowered
 
 _CALIBRATION_KEPT = 16  # windows of a stream to check it with
 
@@ -82,6 +85,9 @@ class Program:
         quality: how close the quantized model is to the float one (``Quality.data``); None if that
             was not measured.
         unmeasured: why not.
+        study: what else can be tried with the quantized model; None for a .pte.
+        again: lowers the model with other precisions, which come behind those of the model file; None for a
+            .pte.
         source: what the user gave, for messages.
     """
 
@@ -100,6 +106,8 @@ class Program:
     texts: dict[str, str] = field(default_factory=dict, repr=False)
     quality: dict[str, Any] | None = field(default=None, repr=False)
     unmeasured: str = NO_FLOAT_MODEL
+    study: Study | None = field(default=None, repr=False)
+    again: Callable[[tuple[Pattern, ...]], Program] | None = field(default=None, repr=False)
     source: str = ""
 
     @property
@@ -181,8 +189,8 @@ def load_program(
             raise _unknown(path)
         return _lower(str(path), name, target, quantization, load, progress)
     if path.suffix in (".py", ".pt2", ".pt", ".pth"):
-        with as_script(path.absolute()):
-            return _lower(path.name, name, target, quantization, load, progress)
+        around = partial(as_script, path.absolute())
+        return _lower(path.name, name, target, quantization, load, progress, around)
     if path.suffix not in PROGRAMS:
         raise CortexMError(
             "is neither a model file nor a program",
@@ -320,7 +328,9 @@ def _lower(
     quantization: Quantization | None,
     load: Callable[[], LoadedModel],
     progress: Progress,
+    around: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Program:
+    """Loads the model and lowers it, both with `around` around them."""
     progress("loading PyTorch and ExecuTorch")
     try:
         with _whatever_the_versions(label):
@@ -334,12 +344,22 @@ def _lower(
         ) from None
     progress(f"running {label}")
     words = "export and lowering" if quantization is None else "export, quantization and lowering"
-    with _whatever_the_versions(label):
+    with around(), _whatever_the_versions(label):
         loaded = load()
+
+    def lowered_with(patterns: tuple[Pattern, ...]) -> Program:
         progress(words)
-        lowered = lower(
-            loaded, target=target, quantization=quantization, name=name, progress=progress
-        )
+        again = replace(loaded, patterns=(*loaded.patterns, *patterns))
+        with around(), _whatever_the_versions(label):
+            lowered = lower(
+                again, target=target, quantization=quantization, name=name, progress=progress
+            )
+        return replace(_program(label, name, loaded, lowered), again=lowered_with)
+
+    return lowered_with(())
+
+
+def _program(label: str, name: str, loaded: LoadedModel, lowered: Lowered) -> Program:
     return Program(
         name,
         lowered.pte,
@@ -355,6 +375,7 @@ def _lower(
         texts=lowered.texts,
         quality=lowered.quality.data() if lowered.quality is not None else None,
         unmeasured=NOT_QUANTIZED,
+        study=lowered.study,
         source=label,
     )
 

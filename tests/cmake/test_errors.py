@@ -48,6 +48,8 @@ def configure(tmp_path: Path, *calls: str, before: str = "", **definitions: str)
         ("digits.pte ARENA shared:a-b", "'a-b' is not a plain C identifier", "shared:a_b"),
         ("digits.pte ARENA shared:a__b", "'a__b' is not a plain C identifier", "shared:a_b"),
         ("digits.pte RAM_LIMIT lots", "RAM_LIMIT: 'lots' is not a size", "64K"),
+        ("digits.pte MIN_SQNR 25", "MIN_SQNR: '25' is not a ratio in dB, above 0", "25dB"),
+        ("digits.pte MIN_ACCURACY 95%", "'95%' is not a loss of accuracy, from 0% to 50%", "0.5%"),
         ("digits.pte REGIONS dtcm", "'dtcm' describes no memory region", "dtcm=128K:fast"),
         ("digits.pte SAMPLES 2", "digits.pte has no inputs to take samples", "leave SAMPLES out"),
         ("digits.pte SAMPLES 0", "SAMPLES '0' is not a positive number", "or all"),

@@ -432,7 +432,7 @@ def test_every_option_reaches_the_build() -> None:
         (folder / name).read_text() for name in ("CMakeLists.txt", "wrap.c", "profile.c")
     )
     # Limits are read in a loop over their names; defaults of choices need no reading.
-    known = {f"CORTEXM_{name}" for name in ("RAM_LIMIT", "FLASH_LIMIT")}
+    known = {f"CORTEXM_{name}" for name in ("RAM_LIMIT", "FLASH_LIMIT", "MIN_SQNR", "MIN_ACCURACY")}
     defaults = {
         "CORTEXM_KERNELS_BUILTIN",
         "CORTEXM_IO_FLOAT",

@@ -39,6 +39,7 @@ from .settle import (
     limits,
     model_name,
     place_of,
+    quality_limits,
     settle_names,
     work_folder,
 )
@@ -151,6 +152,7 @@ def _written(args: argparse.Namespace) -> dict[str, Any]:
         "section_arena": section_name(args.section_arena, "--section-arena"),
         "section_weights": section_name(args.section_weights, "--section-weights"),
         "samples": args.samples,
+        "min_quality": quality_limits(args),
         **limits(args),
     }
 

@@ -21,6 +21,7 @@ from ..options.files import OTHERS, PROGRAMS, PYTORCH, kind_of
 from ..options.memories import parse_regions, section_name
 from ..options.names import check_target, clash, name_of_target
 from ..options.precision import parse_quantization
+from ..options.quality import parse_decibels, parse_loss
 from ..options.sizes import parse_size
 from ..options.stream import parse_stream
 from ..target import CORES, Core, Isa, Target
@@ -91,6 +92,10 @@ def settle(facts: Facts) -> dict[str, Value]:
         if facts.all(keyword):
             size = parse_size(facts[keyword], keyword)
             limits += ["--" + keyword.lower().replace("_", "-"), str(size)]
+    for keyword, parse in (("MIN_SQNR", parse_decibels), ("MIN_ACCURACY", parse_loss)):
+        if facts.all(keyword):
+            parse(facts[keyword], keyword)
+            options += ["--" + keyword.lower().replace("_", "-"), facts[keyword].replace(" ", "")]
     sections = [section_name(facts[key], key) for key in ("SECTION_ARENA", "SECTION_WEIGHTS")]
     options += limits
     for flag, section in zip(("--section-arena", "--section-weights"), sections, strict=True):

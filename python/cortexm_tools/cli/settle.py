@@ -16,9 +16,11 @@ from ..documents import read_file
 from ..errors import CortexMError, printable
 from ..options.memories import parse_regions
 from ..options.names import check_name, name_of_file
+from ..options.quality import parse_decibels, parse_loss
 from ..options.sizes import parse_size
 from ..options.stream import parse_stream
 from ..plan import KernelChoice
+from ..quality import QualityLimits
 from ..run.place import Place
 from ..target import Core, Optimize, Target
 from ..terminal import show
@@ -193,6 +195,15 @@ def work_folder(path: Path | None) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="cortexm-") as folder:
         yield Path(folder)
+
+
+def quality_limits(args: argparse.Namespace) -> QualityLimits:
+    """How near the quantized model must be to the float one."""
+    sqnr, loss = args.min_sqnr, args.min_accuracy
+    return QualityLimits(
+        None if sqnr is None else parse_decibels(sqnr, "--min-sqnr"),
+        None if loss is None else parse_loss(loss, "--min-accuracy"),
+    )
 
 
 def limits(args: argparse.Namespace) -> dict[str, int | None]:

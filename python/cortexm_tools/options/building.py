@@ -203,6 +203,24 @@ BUILDING: tuple[Option, ...] = (
         docs="most flash, in CMake with the code: what needs more fails [the build](cmake.md#limits)",
         zephyr="most bytes of flash for a model, likewise",
     ),
+    Option(
+        cmake="MIN_SQNR", flags=("--min-sqnr",), commands=WRITERS, group="model", value="DECIBELS",
+        kconfig=("MIN_SQNR",), unit="dB, as in `25dB`", range="above 0", default="none",
+        kconfig_default="none",
+        help="least ratio of signal to quantization noise, as in 25dB",
+        docs="least dB of the worst channel of all outputs: a model whose quantization loses more fails "
+        "[the build](cmake.md#limits)",
+        zephyr="least dB of the worst channel of all outputs, as in `\"25dB\"`; the build fails with a table "
+        "of the layers that lose most",
+    ),
+    Option(
+        cmake="MIN_ACCURACY", flags=("--min-accuracy",), commands=WRITERS, group="model", value="LOSS",
+        kconfig=("MIN_ACCURACY",), unit="percent points, as in `0.5%`", range="0 to 50", default="none",
+        kconfig_default="none",
+        help="greatest loss of accuracy on EvaluationInputs, in percent points, as in 0.5%%",
+        docs="greatest loss of accuracy by quantization on the model file's `EvaluationInputs`, likewise",
+        zephyr="greatest loss of accuracy by quantization, as in `\"0.5%\"`, likewise",
+    ),
     # -- Output
     Option(
         flags=("--out", "-o", "--output"), group="output", value="DIR|FILE", parse=Path,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..documents import DAMAGE, json_of
+from ..options.precision import Pattern, parse_patterns
 from .noise import Noise
 from .rounded import Rounded
 
@@ -45,6 +46,8 @@ class OutputQuality:
         place: the dimension of the channels and the number of that one.
         constant: the channels that are constant in the quantized model and not in the other one.
         beyond: the share of values that are more than a step beyond the range of the codes.
+        channels: the noise of each channel about its mean, None of one that does not deviate; none
+            where no channel is judged by itself.
     """
 
     noise: Noise | None
@@ -53,6 +56,7 @@ class OutputQuality:
     place: tuple[int, int] | None = None
     constant: tuple[int, ...] = ()
     beyond: float = 0.0
+    channels: tuple[Noise | None, ...] = ()
 
     @property
     def level(self) -> float:
@@ -79,6 +83,7 @@ class LayerQuality:
         reads: the path of the module whose result that operand is.
         noise: of its result.
         before: of its operand with the greatest share of noise; no noise for an input.
+        beyond: the share of values that are more than a step beyond the range of the codes.
     """
 
     operator: str
@@ -87,6 +92,7 @@ class LayerQuality:
     before: Noise
     path: str = ""
     reads: str = ""
+    beyond: float = 0.0
 
     @property
     def added(self) -> float:
@@ -102,6 +108,11 @@ class Wider:
     keys: tuple[str, ...]
     gain: float
     precision: str = "a16w8"
+
+    @property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """The precisions that they are."""
+        return parse_patterns(dict.fromkeys(self.keys, self.precision))
 
 
 @dataclass(frozen=True)
@@ -154,10 +165,10 @@ class Quality:
         if not poor:
             return []
         data = self.data()
-        listed = ", ".join(_output_text(data["outputs"][number], True) for number in poor)
-        where = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
+        listed = ", ".join(output_text(data["outputs"][number], True) for number in poor)
+        where = f"; most is lost in {worst_text(data)}" if data["worst_layer"] else ""
         model = "the quantized model" if self.beside == FLOAT_MODEL else "the program"
-        what = _wider(data, "build with ")
+        what = better_text(data, "build with ")
         if self.wider is None or self.level + self.wider.gain < WARNING_DB:  # not tried
             what = (
                 f"calibrate on typical inputs, {what}{', ' * bool(what)}keep values of very different "
@@ -186,21 +197,26 @@ def quality_line(data: dict[str, Any]) -> str:
     if "not_measured" in data:
         return f"not measured: {data['not_measured']}"
     several = len(data["outputs"]) > 1
-    outputs = ", ".join(_output_text(output, several) for output in data["outputs"])
+    outputs = ", ".join(output_text(output, several) for output in data["outputs"])
     count = data["inputs"]
     of = "" if count == data["available"] else f" of {data['available']}"
-    worst = f"; most is lost in {_worst_text(data)}" if data["worst_layer"] else ""
+    worst = f"; most is lost in {worst_text(data)}" if data["worst_layer"] else ""
     plural = "s" if data["available"] != 1 else ""
     return (
         f"{outputs} against the {data.get('beside', FLOAT_MODEL)}, {count}{of} {data['source']} input{plural}"
-        f"{worst}{_wider(data, '; better with ')}"
+        f"{worst}{better_text(data, '; better with ')}"
     )
 
 
 def layer_rows(data: dict[str, Any]) -> list[tuple[object, ...]]:
     """Operator, layer, and the dB of operand and result of each layer, as text."""
     return [
-        (entry["operator"], entry["layer"] or "-", _decibels(entry, "before_"), _decibels(entry))
+        (
+            entry["operator"],
+            entry["layer"] or "-",
+            decibels_text(entry, "before_"),
+            decibels_text(entry),
+        )
         for entry in data.get("layers", ())
     ]
 
@@ -218,6 +234,10 @@ def _output(number: int, output: OutputQuality) -> dict[str, Any]:
         found["constant"] = list(output.constant)
     if output.beyond:
         found["beyond"] = round(output.beyond, 6)
+    told = [(k, noise) for k, noise in enumerate(output.channels) if noise is not None]
+    if told:
+        told.sort(key=lambda each: -each[1].share)
+        found["channels"] = [{"channel": k, **_entry(noise)} for k, noise in told]
     return found
 
 
@@ -227,6 +247,7 @@ def _layer(layer: LayerQuality) -> dict[str, Any]:
         "layer": layer.layer,
         **_entry(layer.before, "before_"),
         **_entry(layer.noise),
+        **({"beyond": round(layer.beyond, 6)} if layer.beyond else {}),
     }
 
 
@@ -243,14 +264,16 @@ def _entry(noise: Noise, prefix: str = "") -> dict[str, Any]:
     return entry
 
 
-def _decibels(entry: dict[str, Any], prefix: str = "") -> str:
+def decibels_text(entry: dict[str, Any], prefix: str = "") -> str:
+    """A ratio, or why there is none."""
     value = entry[f"{prefix}sqnr_db"]
     if value is None:
         return "exact" if entry[f"{prefix}without"] == "noise" else "noise only"
     return f"{round(value, 1) + 0.0:.1f} dB"  # + 0.0: no -0.0
 
 
-def _output_text(entry: dict[str, Any], named: bool) -> str:
+def output_text(entry: dict[str, Any], named: bool) -> str:
+    """An output's ratio, and in which channel; with its number where it is `named`."""
     name = f"output {entry['output']} " if named else ""
     if "agreement" in entry:
         if entry["agreement"] is None:
@@ -267,7 +290,7 @@ def _output_text(entry: dict[str, Any], named: bool) -> str:
     where = f" in channel {entry['channel']}" if "channel" in entry else ""
     if entry.get("dimension", 1) != 1:
         where += f" of dimension {entry['dimension']}"
-    return f"{name}{_decibels(entry, _prefix(entry))}{where}" + (
+    return f"{name}{decibels_text(entry, _prefix(entry))}{where}" + (
         f" ({'; '.join(notes)})" * bool(notes)
     )
 
@@ -283,10 +306,22 @@ def level_of(data: dict[str, Any]) -> float | None:
     return min((each for each in found if each is not None), default=None)
 
 
-def _worst_text(data: dict[str, Any]) -> str:
+def output_level(entry: dict[str, Any]) -> float:
+    """The ratio in dB of the worst channel of an output of floats, of ``Quality.data()``: infinite if it is
+    exact, minus infinite if there is noise without signal, or nothing finite to compare."""
+    prefix = _prefix(entry)
+    value = entry[f"{prefix}sqnr_db"]
+    if value is not None:
+        return float(value)
+    is_exact = entry[f"{prefix}without"] == "noise" and not entry.get("not_finite")
+    return math.inf if is_exact else -math.inf
+
+
+def worst_text(data: dict[str, Any]) -> str:
+    """The layer that adds most noise, with its dB."""
     worst = data["worst_layer"]
     where = f"{worst['operator']} of {worst['layer']}" if worst["layer"] else worst["operator"]
-    return f"{where}: {_decibels(worst, 'before_')} before, {_decibels(worst)} behind it"
+    return f"{where}: {decibels_text(worst, 'before_')} before, {decibels_text(worst)} behind it"
 
 
 def _wider_data(wider: Wider) -> dict[str, Any]:
@@ -294,7 +329,13 @@ def _wider_data(wider: Wider) -> dict[str, Any]:
     return {word: list(wider.keys), f"{word}_gain_db": round(wider.gain, 1)}
 
 
-def _wider(data: dict[str, Any], before: str) -> str:
+def gain_of(data: dict[str, Any]) -> float:
+    """How many dB another precision gains, of ``Quality.data()``; 0 if none was found that does."""
+    found = [data[f"{word}_gain_db"] for word in ("a16w8", "float") if data.get(word)]
+    return float(found[0]) if found else 0.0
+
+
+def better_text(data: dict[str, Any], before: str) -> str:
     """What to write for another precision where that gains much, and how much; "" if none does."""
     word = next((word for word in ("a16w8", "float") if data.get(word)), None)
     if word is None:
@@ -303,7 +344,7 @@ def _wider(data: dict[str, Any], before: str) -> str:
     entries = ", ".join(f'"{key}": "{word}"' for key in keys)
     where = f"Quantization = {{{entries}}} in the model file"
     what = "QUANTIZE a16w8" if "*" in keys else where
-    return f"{before}{what} (about {data[f'{word}_gain_db']:.0f} dB more)"
+    return f"{before}{what} (about {gain_of(data):.0f} dB more)"
 
 
 def stored_quality(text: str | bytes, digest: str) -> dict[str, Any] | None:

@@ -76,14 +76,15 @@ def report_data(
     digest: str,
     alternatives: Iterable[Alternative] = (),
     command: str = "",
-    limits: Mapping[str, int | None] | None = None,
+    limits: Mapping[str, float | None] | None = None,
 ) -> dict[str, Any]:
     """The contents of NAME.report.json (docs/report.md). Sizes are bytes.
 
     Args:
         alternatives: other plans to tell of.
         command: the command line that leads to this plan, without paths.
-        limits: most bytes of ``ram`` and of ``flash``; None for no limit.
+        limits: most bytes of ``ram`` and of ``flash``; None for no limit. And where they are given the
+            least ``sqnr_db``, and the most ``accuracy_loss`` in percent points.
     """
     graph = plan.graph
     work: dict[str, dict[str, int]] = {}

@@ -20,6 +20,7 @@ from ...ir.types import Layer
 from ...options.precision import INT8, Quantization, precision_word
 from ...progress import task
 from ...pte.quality import Quality
+from ...pte.study import Study
 from ...runner import Progress, Runner
 from ...target import CORES, Target
 from ..capture.capture import Captured, capture
@@ -30,10 +31,12 @@ from ..origin.blame import layer_of_error
 from ..origin.layers import kernel_layers, layers_of_graph
 from ..origin.places import first_line, root_cause
 from ..quantize.choice import check_patterns, choose, patterns_choose_all
+from ..quantize.finite import require_finite_weights
 from ..quantize.given import GivenScales, by_another_quantizer, is_quantized, take_scales
 from ..quantize.measure import measure
 from ..quantize.quantize import Quantized, quantize, split_activations
 from ..quantize.simulate import one_thread
+from ..quantize.study import FloatStudy
 from ..quantize.tags import tag_nodes, tag_of
 from ..quantize.weight_bits import four_bits
 from ..quiet import import_executorch, quiet
@@ -75,6 +78,7 @@ class Lowered:
         warnings: sentences for the user.
         quality: of the quantized model beside the float model; None if nothing was quantized.
         texts: the program as Python code after each stage, by the stage's name.
+        study: what else can be tried with the model; None if no float model was quantized.
     """
 
     pte: bytes
@@ -85,6 +89,7 @@ class Lowered:
     warnings: tuple[str, ...] = ()
     texts: dict[str, str] = field(default_factory=dict, repr=False)
     quality: Quality | None = field(default=None, repr=False)
+    study: Study | None = field(default=None, repr=False)
 
 
 def lower(
@@ -155,6 +160,8 @@ def _lower(
             captured = capture(loaded, precision_of=quantization.precision_of)
         check_captured(captured.graph.graph, loaded.path.parent)
         tag_nodes(captured.graph)
+        if quantization is not None:
+            require_finite_weights(captured.graph, loaded.path.parent)
         if quantization is not None and quantization.patterns:
             warnings += _check_patterns(quantization, captured, loaded, name)
         count = sum(node.op == "call_function" for node in captured.graph.graph.nodes)
@@ -186,13 +193,18 @@ def _lower(
             captured.given,
         )
         stage("comparison with the float model", 5)
-        quality = None
+        quality, study = None, None
         if quantization is not None:
             quality = measure(
                 loaded, captured, quantized.graph, float_module, came_quantized=given is not None
             )
             quality = replace(quality, rounded=quantized.rounded)
             warnings += quality.warnings(name)
+        if quality is not None and given is None:
+            samples = loaded.calibration or (loaded.example_inputs,)
+            study = FloatStudy(
+                quality, samples, captured, quantized.graph, float_module, loaded.path.parent
+            )
         texts = {"exported": _code(captured.graph)}
         if quantization is not None:
             texts["quantized"] = _code(quantized.graph)
@@ -213,6 +225,7 @@ def _lower(
         warnings=tuple(warnings),
         texts=texts,
         quality=quality,
+        study=study,
     )
 
 

@@ -22,7 +22,7 @@ from .recurrent import kept_spec, width_given, width_read
 
 _aten = torch.ops.aten
 
-_KEEP_CODES = {
+KEEP_CODES = {
     _aten.max_pool2d.default,
     _aten.max_pool2d_with_indices.default,
     _aten.relu.default,
@@ -81,7 +81,7 @@ def find_widths(
             found[node] = chosen(node)
             continue
         if node.op == "call_function" and node.target not in moving:
-            width = None if node.target in _KEEP_CODES else chosen(node)
+            width = None if node.target in KEEP_CODES else chosen(node)
         if width is None:
             read = [w for each in node.all_input_nodes if (w := found[each]) is not None]
             width = max(read, default=None)

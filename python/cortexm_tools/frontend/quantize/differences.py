@@ -32,19 +32,28 @@ class Sums:
     """What is summed up over calls, for each channel of a layer or each element of an output: values, their
     squares, the squares of their differences, and how many they are.
 
+    Args:
+        ends: beyond them there are no codes.
+
     Attributes:
         sums: these four, of calls so far.
     """
 
-    def __init__(self, of_elements: bool = False) -> None:
-        self._of_elements = of_elements
+    def __init__(
+        self, ends: tuple[float, float] = (-math.inf, math.inf), of_elements: bool = False
+    ) -> None:
+        self._ends, self._of_elements = ends, of_elements
         self.sums = torch.zeros(1, 4)
-        self._left_out = 0
+        self._left_out = self._beyond = self._count = 0
 
     def add(self, want: Tensor, got: Tensor) -> None:
         """The next call, which should have given `want`; nothing if it has another shape."""
         if want.shape != got.shape:
             return
+        low, high = self._ends
+        if math.isfinite(low):
+            self._beyond += int(((want < low) | (want > high)).sum())
+            self._count += want.numel()
         real, coded = want.detach().double(), got.detach().double()
         sums = self._of(real, real - coded)
         if not bool(torch.isfinite(sums).all()):
@@ -62,6 +71,11 @@ class Sums:
         if count is None:
             parts.append(torch.full_like(parts[0], real.numel() / max(parts[0].numel(), 1)))
         return torch.stack(parts, -1)
+
+    @property
+    def beyond(self) -> float:
+        """The share of values that are beyond the ends."""
+        return self._beyond / max(self._count, 1)
 
     def noise(self) -> Noise:
         """Beside the deviation; of what does not deviate beside the squares."""
@@ -100,11 +114,10 @@ class OutputNoise:
 
     def __init__(self, ends: tuple[float, float] = (-math.inf, math.inf)) -> None:
         """`ends`: beyond them there are no codes."""
-        self._ends = ends
-        self._sums = Sums(of_elements=True)
+        self._sums = Sums(ends, of_elements=True)
         # Of the elements that should have come, of those that came, and of minus these.
         self._least: list[Tensor] = []
-        self._equal = self._count = self._beyond = 0
+        self._equal = self._count = 0
         self._is_float = False
 
     def add(self, want: Tensor, got: Tensor) -> None:
@@ -115,8 +128,6 @@ class OutputNoise:
             self._equal += int((want == got).sum())
             return
         self._sums.add(want, got)
-        low, high = self._ends
-        self._beyond += int(((want < low) | (want > high)).sum())
         least = [want, got, -got]
         self._least = [
             torch.minimum(*each) for each in zip(self._least or least, least, strict=True)
@@ -133,7 +144,7 @@ class OutputNoise:
         judged = _with_means(channels)
         both = zip(_deviations(judged).tolist(), judged[:, 2].tolist(), strict=True)
         moving = {k: Noise(*each) for k, each in enumerate(both) if each[0] > 0.0}
-        found = OutputQuality(self._sums.total(), beyond=self._beyond / self._count)
+        found = OutputQuality(self._sums.total(), beyond=self._sums.beyond)
         if not moving:
             return found
         is_each = judged is channels and channels.shape[0] <= _MOST_CHANNELS
@@ -142,8 +153,15 @@ class OutputNoise:
         worst = max(moving, key=lambda k: moving[k].share)
         _, low, high = (_of_channels(torch.amin, each, axis) for each in self._least)
         constant = tuple(k for k in moving if low[k] == -high[k])
-        place = (axis, worst) if channels.shape[0] > 1 else None
-        return replace(found, about=moving[worst], place=place, constant=constant)
+        if channels.shape[0] == 1:
+            return replace(found, about=moving[worst], constant=constant)
+        return replace(
+            found,
+            about=moving[worst],
+            place=(axis, worst),
+            constant=constant,
+            channels=tuple(moving.get(k) for k in range(channels.shape[0])),
+        )
 
     def _are_shares(self, axis: int) -> bool:
         """Whether values along a dimension are parts of one, as those of a softmax: these have one unit."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..nodes import operator_name
 from ..origin.layers import layers_of_graph
 from .simulate import is_observer
 
-_LOWEST = "minus infinity"
+_LOWEST, _NO_NUMBER = "minus infinity", "NaN (not a number)"
 _MASKS = ("aten::masked_fill", "aten::where")
 _HINT = (
     "quantization needs the range of every value: a logarithm or root of what may be negative or zero, "
@@ -64,6 +65,26 @@ def require_finite(
                 else f"{call} gives {kind} for calibration input {number}",
                 where=str(layer) if layer != Layer() else "",
                 hint=_HINT,
+            )
+
+
+def require_finite_weights(captured: GraphModule, base: Path) -> None:
+    """Raises a CortexMError if something learnt is not finite, or another constant no number. A mask may hold
+    minus infinity.
+
+    Args:
+        base: the folder of the model file, for messages.
+    """
+    for node in captured.graph.find_nodes(op="get_attr"):
+        value: Any = attrgetter(str(node.target))(captured)
+        kind = _not_finite(value)
+        if kind and node.users and (isinstance(value, torch.nn.Parameter) or kind == _NO_NUMBER):
+            layer = layers_of_graph(captured.graph, base)[next(iter(node.users))]
+            raise CortexMError(
+                f"a constant of {layer.call or 'the model'} contains {kind}",
+                where=str(layer) if layer != Layer() else "",
+                hint="codes have no such value: train the model again from where its weights are finite, or "
+                "load others",
             )
 
 
@@ -115,7 +136,7 @@ def _not_finite(value: Any) -> str:
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return ""
     if bool(value.isnan().any()):
-        return "NaN (not a number)"
+        return _NO_NUMBER
     if bool((value == torch.inf).any()):
         return "infinity"
     return _LOWEST if bool(value.isinf().any()) else ""

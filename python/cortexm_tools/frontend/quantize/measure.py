@@ -67,16 +67,42 @@ def measure(
         came_quantized: `float_module` is the user's quantized module; `captured` has only its weights.
     """
     samples = loaded.calibration or (loaded.example_inputs,)
-    chosen = _choose(samples, captured)
-    inputs = captured.graph.graph.find_nodes(op="placeholder")[: len(loaded.example_inputs)]
+    source = "calibration" if loaded.calibration else "example"
+    base = loaded.path.parent
+    beside = QUANTIZED_MODEL if came_quantized else FLOAT_MODEL
+    quality = compare(samples, source, captured, quantized, float_module, base, beside)
+    if came_quantized:
+        return quality
+    chosen = choose_samples(samples, captured)
+    wider = find_wider(quality, chosen, captured, quantized, float_module, base)
+    return replace(quality, wider=wider)
+
+
+def compare(
+    samples: Sequence[Sample],
+    source: str,
+    captured: Captured,
+    quantized: GraphModule,
+    float_module: ModuleRunner,
+    base: Path,
+    beside: str = FLOAT_MODEL,
+) -> Quality:
+    """The quality on some of `samples`, which are inputs of the kind `source`.
+
+    Args:
+        base: the folder of the model file.
+        beside: what `float_module` is; layers are those of the float model.
+    """
+    chosen = choose_samples(samples, captured)
+    inputs = captured.graph.graph.find_nodes(op="placeholder")[: len(samples[0])]
     calls = [node for node in captured.graph.graph.nodes if node.op == "call_function"]
     masked = masked_scores(captured.graph)
     measured = [*inputs, *(node for node in calls if node not in masked)]
-    counterparts = {} if came_quantized else _counterparts(measured, quantized.graph)
+    counterparts = {} if beside != FLOAT_MODEL else _counterparts(measured, quantized.graph)
     plain = _Recorder(captured.graph, set(counterparts))
     coded = _Recorder(quantized, set(counterparts.values()))
     runs = [ModuleRunner(one.run, captured.which, captured.states) for one in (plain, coded)]
-    sums = {node: Sums() for node in counterparts}
+    sums = {node: Sums(_ends(other)) for node, other in counterparts.items()}
     outputs = [OutputNoise(_ends(each)) for each in _results(quantized, len(captured.states))]
     float_module.reset()
     for sample in track(chosen, "comparison with the float model"):
@@ -88,29 +114,28 @@ def measure(
             if node in plain.values and other in coded.values:
                 sums[node].add(plain.values[node], coded.values[other])
     float_module.reset()
-    totals = {node: each.noise() for node, each in sums.items()}
-    quality = Quality(
+    return Quality(
         inputs=len(chosen),
         available=len(samples),
-        source="calibration" if loaded.calibration else "example",
+        source=source,
         outputs=tuple(output.quality() for output in outputs),
-        layers=tuple(_layers(captured.graph.graph, inputs, totals, loaded.path.parent)),
-        beside=QUANTIZED_MODEL if came_quantized else FLOAT_MODEL,
+        layers=tuple(_layers(captured.graph.graph, inputs, sums, base)),
+        beside=beside,
     )
-    if came_quantized:
-        return quality
-    wider = find_wider(quality, chosen, captured, quantized, float_module, loaded.path.parent)
-    return replace(quality, wider=wider)
 
 
-def _choose(samples: Sequence[Sample], captured: Captured) -> list[Sample]:
+def choose_samples(samples: Sequence[Sample], captured: Captured) -> list[Sample]:
     """Inputs spread evenly over `samples`; of a model with state the first ones, in their order."""
-    values = [node.meta.get("val") for node in captured.graph.graph.nodes]
-    cost = sum(v.numel() for v in values if isinstance(v, torch.Tensor)) + _CALL * len(values)
-    count = min(len(samples), MAX_INPUTS, max(_MIN_INPUTS, _BUDGET // cost))
+    count = min(len(samples), MAX_INPUTS, max(_MIN_INPUTS, _BUDGET // cost_of(captured)))
     if captured.states:
         return list(samples[:count])
     return [samples[k * len(samples) // count] for k in range(count)]
+
+
+def cost_of(captured: Captured) -> int:
+    """What an input costs."""
+    values = [node.meta.get("val") for node in captured.graph.graph.nodes]
+    return sum(v.numel() for v in values if isinstance(v, torch.Tensor)) + _CALL * len(values)
 
 
 class _Recorder(Interpreter):
@@ -144,7 +169,7 @@ def _is_measured(value: torch.Tensor) -> bool:
     return value.is_floating_point() or value.dtype is torch.bool
 
 
-def _operator(node: Node) -> str:
+def operator_of(node: Node) -> str:
     """``conv2d``, also for one in place."""
     if node.target is STAND_IN:
         return "element-wise function"
@@ -201,15 +226,16 @@ def _reader(node: Node) -> Node:
     """The first call that computes with an input."""
     for reader in node.users:
         if reader.op == "call_function":
-            return _reader(reader) if _operator(reader) in _MOVING and reader.users else reader
+            return _reader(reader) if operator_of(reader) in _MOVING and reader.users else reader
     return node
 
 
 def _layers(
-    graph: Graph, inputs: list[Node], totals: dict[Node, Noise], base: Path
+    graph: Graph, inputs: list[Node], sums: dict[Node, Sums], base: Path
 ) -> list[LayerQuality]:
     """The layers in the order of the graph. What only moves values, or has no counterpart as another
     operator took it in, counts as what it reads."""
+    totals = {node: each.noise() for node, each in sums.items()}
     found: dict[Node, tuple[Noise, str]] = {}  # with the path of the module that it is the noise of
     listed: set[Node] = set()
     layers = []
@@ -217,7 +243,7 @@ def _layers(
         sources = [found[n] for n in node.all_input_nodes if n in found]
         before, reads = max(sources, key=lambda each: each[0].share, default=(Noise(), ""))
         layer = recurrent_call(node)
-        moves = node.op == "call_function" and _operator(node) in _MOVING and layer is None
+        moves = node.op == "call_function" and operator_of(node) in _MOVING and layer is None
         if not moves and node in totals and totals[node] != Noise():
             is_input = node in inputs
             place = layer_of(_reader(node) if is_input else node, base)
@@ -225,9 +251,13 @@ def _layers(
             if layer in listed:
                 continue
             listed.add(layer or node)
-            name = f"input {inputs.index(node)}" if is_input else _operator(layer or node)
+            name = f"input {inputs.index(node)}" if is_input else operator_of(layer or node)
             where = "" if is_input else str(place)
-            layers.append(LayerQuality(name, where, totals[node], before, place.path, reads))
+            layers.append(
+                LayerQuality(
+                    name, where, totals[node], before, place.path, reads, sums[node].beyond
+                )
+            )
         elif sources:
             found[node] = before, reads
     return layers

@@ -30,7 +30,7 @@ from ..load.samples import Sample
 from ..nodes import operator_name
 from ..origin.layers import layers_of_graph
 from ..rewrites.builder import Builder
-from .borders import find_widths
+from .borders import KEEP_CODES, find_widths
 from .differences import OutputNoise
 from .quantizer import moving_operators
 from .tags import tag_of
@@ -38,11 +38,9 @@ from .tags import tag_of
 ENOUGH_DB = 25.0
 """Above this ratio of the worst channel nothing is recommended."""
 
-POOR_DB = 20.0
-"""Below this ratio the whole model may be."""
-
 _MOST_DB = 90.0  # as much as 16 bits hold
 _MOST_CODE = 32767
+_FAR_DB = 5.0  # that are missing where the whole model comes into question
 _FLOAT_DB = 10.0  # that float has to gain beyond 16 bits: it may cost much
 _LEFT_DB = 1.0  # that may be lost for naming fewer modules
 _TRIED = 5
@@ -59,6 +57,7 @@ def find_wider(
     quantized: GraphModule,
     float_module: ModuleRunner,
     base: Path,
+    enough: float = ENOUGH_DB,
 ) -> Wider | None:
     """What to recommend for the model of `quality`; None if that gains little, or all is good.
 
@@ -66,17 +65,18 @@ def find_wider(
         samples: those that the quality was measured on.
         float_module: the user's; it is reset.
         base: the folder of the model file.
+        enough: the ratio of the worst channel in dB above which all is good.
     """
-    if not quality.losing or quality.level >= ENOUGH_DB:
+    if not quality.losing or quality.level >= enough:
         return None
     layers = layers_of_graph(captured.graph.graph, base)
     calls = {n: layer.path for n, layer in layers.items() if n.op == "call_function"}
     keys = [key_of(path, calls.values()) for path in quality.losing]
-    trials = _Trials(samples, captured, quantized, float_module, calls)
+    trials = Trials(samples, captured, quantized, float_module, calls)
     keys = keys[:_TRIED]
-    wider = choose_keys(keys, partial(trials.level, 16), quality.level < POOR_DB)
+    wider = choose_keys(keys, partial(trials.level, 16), quality.level < enough - _FAR_DB)
     gain = 0.0 if wider is None else wider.gain
-    if quality.level + gain < ENOUGH_DB:
+    if quality.level + gain < enough:
         exact = choose_keys(keys, partial(trials.level, 0), False, gain + _FLOAT_DB)
         if exact is not None:
             return replace(exact, precision="float")
@@ -119,7 +119,7 @@ def choose_keys(
     return Wider(tuple(kept), have)
 
 
-class _Trials:
+class Trials:
     """Runs of the quantized model beside the float model, on a part of the samples."""
 
     def __init__(
@@ -140,6 +140,7 @@ class _Trials:
         between = {node.target for node, name in names.items() if name.startswith(_DOMAIN)}
         self._moving = moving_operators() | between
         self._constants = _constants(captured.graph, quantized)
+        self.inputs = count
         float_module.reset()
         self._wanted = [float_module.step(sample) for sample in self._samples]
         float_module.reset()
@@ -159,8 +160,40 @@ class _Trials:
         states = self._captured.states
         widths = find_widths(self._quantized, bits, self._moving, len(states))
         nodes = {node for node, width in widths.items() if width == finer}
-        function = _Finer(self._quantized, nodes, finer, self._constants).run
-        run = ModuleRunner(function, self._captured.which, states)
+        return self._level_of(Finer(self._quantized, nodes, finer, self._constants))
+
+    def layers(self) -> dict[Node, set[Node]]:
+        """The nodes of the quantized model that each of its layers with codes consists of, by the first one.
+
+        What moves or limits values, or reads some that no codes were made of, is part of the layers that
+        they come from: so each rounding belongs to one layer, or to those that a concatenation joins.
+        """
+        parts: dict[Node, frozenset[Node]] = {}
+        found: dict[Node, set[Node]] = {}
+        rounded: set[Node] = set()
+        passing = {*self._moving, *KEEP_CODES}
+        for node in self._quantized.graph.nodes:
+            read = [each for each in node.all_input_nodes if each in parts]
+            name = operator_name(node)
+            if node.op == "call_function" and node.target not in passing:
+                read = [each for each in read if each.op == "call_function" and not _is_coded(each)]
+            elif node.op != "placeholder" and not read:
+                continue
+            first = [parts[each] for each in read]
+            parts[node] = frozenset[Node]().union(*first) or frozenset({node})
+            is_rounding = name.startswith(_DOMAIN) and not _is_coded(node)
+            if is_rounding or not self._constants.keys().isdisjoint(node.all_input_nodes):
+                rounded |= parts[node]
+            for each in parts[node]:
+                found.setdefault(each, set()).add(node)
+        return {first: nodes for first, nodes in found.items() if first in rounded}
+
+    def level_without(self, nodes: Collection[Node]) -> float:
+        """The worst output's dB if the results of `nodes` and the weights that they read are not rounded."""
+        return self._level_of(_Unrounded(self._quantized, nodes, 0, self._constants))
+
+    def _level_of(self, model: Finer) -> float:
+        run = ModuleRunner(model.run, self._captured.which, self._captured.states)
         outputs = [OutputNoise() for _ in self._wanted[0]]
         for sample, wanted in zip(self._samples, self._wanted, strict=True):
             for output, want, got in zip(outputs, wanted, run.step(sample), strict=True):
@@ -180,11 +213,15 @@ def _constants(captured: GraphModule, quantized: GraphModule) -> dict[Node, torc
         if plain is None or plain.target is not node.target:
             continue
         for read, source in zip(tree_leaves(node.args), tree_leaves(plain.args), strict=False):
-            is_coded = operator_name(read).startswith(f"{_DOMAIN}dequantize")
-            value = Builder.value_in(captured, source) if is_coded else None
+            value = Builder.value_in(captured, source) if _is_coded(read) else None
             if value is not None:
                 found[read] = value
     return found
+
+
+def _is_coded(node: Node) -> bool:
+    """Whether it gives what codes say."""
+    return operator_name(node).startswith(f"{_DOMAIN}dequantize")
 
 
 def _is_per_tensor(node: Node) -> bool:
@@ -193,7 +230,7 @@ def _is_per_tensor(node: Node) -> bool:
     return is_value and torch.int8 in node.args
 
 
-class _Finer(Interpreter):
+class Finer(Interpreter):
     """Runs a quantized graph; the results of some nodes are rounded to int16 codes where one of these nodes
     reads them, and to int8 codes where any other does. With `bits` of 0 they are not rounded."""
 
@@ -208,7 +245,7 @@ class _Finer(Interpreter):
         self._finer, self._bits = finer, bits
         self._sources: dict[Node, Any] = {}
         for result in module.graph.nodes:
-            rounded: Any = result.args[0] if _is_per_tensor(result) else None
+            rounded: Any = result.args[0] if self._is_rounded(result) else None
             if operator_name(rounded).startswith(_DOMAIN) and rounded.args[0] in finer:
                 self._sources[result] = rounded.args[0]
         self._results: dict[Node, Any] = dict.fromkeys(self._sources.values())
@@ -218,6 +255,10 @@ class _Finer(Interpreter):
             for node, value in constants.items()
             if not bits or _is_per_tensor(node)
         }
+
+    def _is_rounded(self, node: Node) -> bool:
+        """Whether it gives what codes say that come into question."""
+        return _is_per_tensor(node)
 
     def _rounded(self, dequantize: Node, value: torch.Tensor) -> torch.Tensor:
         if not self._bits:
@@ -258,3 +299,13 @@ class _Finer(Interpreter):
             return super().fetch_args_kwargs_from_env(n)
         finally:
             self.env = env
+
+
+class _Unrounded(Finer):
+    """The results of some nodes, in codes of any size, are not rounded for any reader."""
+
+    def _is_rounded(self, node: Node) -> bool:
+        return operator_name(node) == f"{_DOMAIN}dequantize_per_tensor"
+
+    def _narrowed(self, n: Node, exact: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+        return exact
