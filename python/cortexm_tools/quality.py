@@ -15,6 +15,7 @@ from .program import EvaluationSet, Program
 from .pte.quality import (
     FLOAT_MODEL,
     NO_FLOAT_MODEL,
+    accuracy_text,
     better_text,
     gain_of,
     level_of,
@@ -23,6 +24,7 @@ from .pte.quality import (
     worst_text,
 )
 from .report import table
+from .report.quality import losses_line, losses_rows
 from .runner import Runner, run_in_order
 
 _SHOWN = 10  # layers in an error
@@ -95,15 +97,6 @@ def accuracy_of(program: Program, evaluation: EvaluationSet | None = None) -> di
         "float": round(share(program.float_module), 6),
         "quantized": round(share(program.fake_quantized), 6),
     }
-
-
-def accuracy_text(accuracy: dict[str, Any]) -> str:
-    """``99.2 % (float: 99.4 %), 360 labelled inputs``."""
-    firmware = f", firmware: {accuracy['firmware']:.2%}" if "firmware" in accuracy else ""
-    return (
-        f"{accuracy['quantized']:.2%} (float: {accuracy['float']:.2%}{firmware}), "
-        f"{accuracy['samples']:,} labelled inputs"
-    )
 
 
 def _check_labels(labelled: EvaluationSet, scores: int, name: str) -> None:
@@ -183,8 +176,8 @@ def _missed(program: Program, found: str, limit: str, enough: float) -> CortexME
         data = study.advised(enough).data()
         losses = study.losses()
         lines += [
-            f"gains without the rounding of one layer ({len(losses.trials)} of {losses.layers} tried):",
-            table(("gain", "operator", "layer"), losses.rows(_SHOWN)),
+            f"{losses_line(losses)}:",
+            table(("gain", "operator", "layer"), losses_rows(losses, _SHOWN)),
         ]
     elif data.get("worst_layer"):
         lines[0] += f"; most is lost in {worst_text(data)}"

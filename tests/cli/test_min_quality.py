@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cortexm_tools import CortexMError, compile_model
+from cortexm_tools import CortexMError, cli, compile_model
 from cortexm_tools.ir import Array
 from cortexm_tools.options.quality import parse_decibels, parse_loss
 from cortexm_tools.program import EvaluationSet, Program
@@ -145,3 +145,13 @@ def test_a_program_has_no_float_model() -> None:
             compile_model(PTE, **options)  # type: ignore[arg-type]
     with pytest.raises(CortexMError, match="'25' is not a ratio"):
         compile_model(PTE, min_sqnr=25)
+
+
+def test_the_quality_of_a_program_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, said in (
+        ([], "there is nothing to compare: a .pte or .tflite carries no float model"),
+        (["--min-sqnr", "25"], "'25' is not a ratio in dB"),
+        (["--out", "x.html"], "--out is for --html"),
+    ):
+        assert cli.main(["quality", str(PTE), *words]) == 1
+        assert said in capsys.readouterr().err

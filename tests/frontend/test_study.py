@@ -3,17 +3,28 @@
 
 from __future__ import annotations
 
+import json
 import math
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from cortexm_tools import CortexMError, Program, lower_model
+from cortexm_tools.compile import CompileOptions, compile_program
 from cortexm_tools.frontend.quantize.study import FloatStudy
 from cortexm_tools.frontend.quantize.wider import Trials
-from cortexm_tools.quality import QualityLimits, check_quality
+from cortexm_tools.plan.search.alternatives import instructions_in
+from cortexm_tools.quality import QualityLimits, accuracy_of, check_quality
+from cortexm_tools.report.page import report_html
+from cortexm_tools.report.quality import losses_rows, quality_text
+from cortexm_tools.report.reading import Report
+from cortexm_tools.studied import StudyRequest, study_model
+from cortexm_tools.target import Target
 
 
 class Net(nn.Module):
@@ -42,11 +53,12 @@ def program() -> Program:
 def test_the_layer_that_loses_is_found_by_trying(program: Program) -> None:
     assert program.study is not None and program.quality is not None
     losses = program.study.losses()
-    assert (losses.inputs, losses.layers) == (16, 4) == (16, len(losses.trials))
-    first, *others = losses.trials
-    assert (first.operator, first.layer.split()[0]) == ("linear", "wide")
-    assert first.level - losses.level > 3.0 > max(each.level for each in others) - losses.level
-    assert losses.rows(1)[0][1:] == ("linear", first.layer)
+    first, *others = losses["tried"]
+    assert (losses["inputs"], losses["layers"], len(others)) == (16, 4, 3)
+    assert (first["operator"], first["layer"].split()[0]) == ("linear", "wide")
+    assert first["gain_db"] > 3.0 > max(each["gain_db"] for each in others)
+    (row,) = losses_rows(losses, 1)
+    assert row == (f"{first['gain_db']:+.1f} dB", "linear", first["layer"])
 
 
 def test_without_any_rounding_nothing_is_lost(program: Program) -> None:
@@ -56,7 +68,7 @@ def test_without_any_rounding_nothing_is_lost(program: Program) -> None:
     trials = Trials(study.samples, study.captured, study.quantized, study.float_module, {})
     parts = trials.layers()
     assert trials.level_without(set().union(*parts.values())) > 100.0
-    assert trials.level_without(()) == pytest.approx(study.losses().level)
+    assert trials.level_without(()) == pytest.approx(study.losses()["sqnr_db"], abs=0.01)
 
 
 def test_other_inputs_are_measured_as_calibration_is(program: Program) -> None:
@@ -81,23 +93,85 @@ def test_what_is_missed_is_said_with_the_layer_and_what_was_tried(program: Progr
     with pytest.raises(CortexMError) as caught:
         check_quality(program, QualityLimits(sqnr=level + 10.0))
     said = caught.value
-    assert f"{level:.1f} dB in channel" in said.message and "(4 of 4 tried)" in said.message
+    assert (
+        f"{level:.1f} dB in channel" in said.message and "4 of 4 tried on 16 inputs" in said.message
+    )
     assert "MIN_SQNR is" in said.message and "wide (" in said.message.splitlines()[3]
     assert "a16w8" in said.hint and "dB more" in said.hint
 
 
-def test_lowered_again_with_what_was_advised(program: Program) -> None:
+OPTIONS = CompileOptions(target=Target.parse("cortex-m4"))
+
+
+@pytest.fixture(scope="module")
+def studied(program: Program) -> dict[str, Any]:
+    """What `cortexm quality` finds."""
+    return study_model(program, OPTIONS, StudyRequest())
+
+
+def test_advice_is_lowered_and_planned(program: Program, studied: dict[str, Any]) -> None:
     assert program.study is not None and program.again is not None and program.quality is not None
     wider = program.study.advised(25.0).wider
     assert wider is not None and "wide" in wider.keys
-    better = program.again(wider.patterns)
-    assert better.quality is not None
-    gained = (
-        better.quality["outputs"][0]["worst_sqnr_db"]
-        - program.quality["outputs"][0]["worst_sqnr_db"]
+    as_it_is, advised, whole = studied["quality"]["tried"]
+    assert whole["quantization"] == {"*": "a16w8"}
+    assert advised["quantization"] == dict.fromkeys(wider.keys, "a16w8")
+    assert as_it_is["sqnr_db"] == pytest.approx(program.study.advised(0.0).level, abs=0.01)
+    gained = advised["sqnr_db"] - as_it_is["sqnr_db"]
+    assert gained > 10.0 and abs(gained - wider.gain) < 3.0
+    for entry, one in ((as_it_is, program), (advised, program.again(wider.patterns))):
+        compiled = compile_program(one, OPTIONS)
+        assert entry["ram_bytes"] == compiled.report["arena_bytes"]
+        assert entry["constants_bytes"] == compiled.report["constants_bytes"]
+        assert entry["instructions"] == round(instructions_in(compiled.plan)) > 0
+
+
+def test_all_of_it_is_said(program: Program, studied: dict[str, Any]) -> None:
+    data = json.loads(json.dumps(studied))["quality"]
+    assert data["accuracy"] == accuracy_of(program) and data["accuracy"]["samples"] == 24
+    assert data["evaluation"]["source"] == "evaluation"
+    text = quality_text(studied)
+    page = report_html(Report(studied))
+    for said in (text, page):
+        assert "4 of 4 tried on 16 inputs" in said and "QUANTIZE a16w8" in said
+        assert f"{data['tried'][1]['constants_bytes']:,} B" in said
+        assert f"{data['tried'][1]['sqnr_db']:.1f} dB" in said
+        assert "24 evaluation inputs" in said and "24 labelled inputs" in said
+    worst = data["outputs"][0]["channels"][0]
+    assert f"0 channel {worst['channel']}" in text and f"{worst['sqnr_db']:.1f}</span>" in page
+    without = {key: value for key, value in data.items() if key not in ("losses", "tried")}
+    assert "What a layer costs" not in report_html(Report({**studied, "quality": without}))
+
+
+def test_evaluation_inputs_of_a_file(program: Program, tmp_path: Path) -> None:
+    def quality_on(request: StudyRequest, **arrays: Any) -> dict[str, Any]:
+        path = request.inputs or request.dataset
+        assert path is not None
+        np.savez(path, **arrays)
+        enough = replace(request, enough=0.0)  # no advice
+        found: dict[str, Any] = study_model(program, OPTIONS, enough)["quality"]
+        return found
+
+    inputs, dataset = (
+        StudyRequest(inputs=tmp_path / "i.npz"),
+        StudyRequest(dataset=tmp_path / "d.npz"),
     )
-    assert 10.0 < gained and abs(gained - wider.gain) < 3.0
-    assert program.again(()).pte == program.pte
+    rows = np.float32(50.0 * np.random.default_rng(0).normal(size=(5, 1, 12)))
+    found = quality_on(inputs, in_0=rows)["evaluation"]
+    assert found["inputs"] == 5 and found["layers"][0]["beyond"] > 0.5
+    assert found["outputs"][0]["worst_sqnr_db"] < 10.0
+    labels = np.arange(5) % 3
+    assert quality_on(dataset, in_0=rows, labels=labels)["accuracy"]["samples"] == 5
+    for arrays, message in (
+        ({"in_0": rows, "labels": labels[:4]}, "has labels of int64"),
+        ({"in_0": rows, "labels": labels[:, None]}, "has labels of int64"),
+        ({"in_0": rows, "labels": labels + 1}, "there is a label 3, but the model gives 3 scores"),
+        ({"in_0": rows[..., :11], "labels": labels}, "the model takes float32"),
+    ):
+        with pytest.raises(CortexMError, match=message):
+            quality_on(dataset, **arrays)
+    with pytest.raises(CortexMError, match="give one of them"):
+        study_model(program, OPTIONS, replace(inputs, dataset=tmp_path / "d.npz"))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -128,4 +202,4 @@ def test_a_constant_output_is_met_by_its_constant() -> None:
         5 not in {each["channel"] for each in moving["channels"]} and len(moving["channels"]) == 15
     )
     assert check_quality(program, QualityLimits(sqnr=20.0)) is program
-    assert all(math.isfinite(trial.level) for trial in program.study.losses().trials)
+    assert None not in {each["gain_db"] for each in program.study.losses()["tried"]}

@@ -18,7 +18,6 @@ from ..options import MODELS
 from ..options.arena import parse_arena
 from ..options.memories import section_name
 from ..options.names import name_of_file
-from ..options.precision import parse_quantization
 from ..program import Program, load_program
 from ..progress import Listener, listening
 from ..pte.vectors import tolerance_text
@@ -28,7 +27,9 @@ from ..run.children import ended_by_signals
 from ..run.place import Place
 from ..target import Target
 from ..terminal import show
+from .loading import load, say
 from .parser import build_parser, spelled_out
+from .quality import run as _quality
 from .settle import (
     check_paths,
     command_line,
@@ -37,7 +38,6 @@ from .settle import (
     export_sides,
     kernel_library,
     limits,
-    model_name,
     place_of,
     quality_limits,
     settle_names,
@@ -81,31 +81,9 @@ def _is_silent(args: argparse.Namespace) -> bool:
     return bool(vars(args).get("quiet") or vars(args).get("json"))
 
 
-def _say(text: str) -> None:
-    show(text, error=True)
-
-
-def _load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
-    name, note = model_name(args)
-    if note and not quiet:
-        _say(note)
-    program = load_program(
-        args.model,
-        name=name,
-        target=target,
-        calibration=args.calibration,
-        model_input=args.model_input,
-        quantization=parse_quantization(args.quantize, args.calibrate),
-        progress=(lambda text: None) if quiet else lambda text: _say(f"[{name}] {text}"),
-    )
-    for warning in program.warnings:
-        _say(f"warning: {warning}")
-    return program
-
-
 def _compile(args: argparse.Namespace) -> int:
     for warning in settle_names(args):
-        _say(f"warning: {warning}")
+        say(f"warning: {warning}")
     target = Target.parse(args.cpu, args.isa)
     # Whatever is wrong in the options is said before minutes of lowering.
     options = compile_options(
@@ -117,7 +95,7 @@ def _compile(args: argparse.Namespace) -> int:
         executorch=executorch_options(args),
         **_written(args),
     )
-    program = _load(args, target, quiet=args.quiet)
+    program = load(args, target, quiet=args.quiet)
     compiled = compile_program(program, options)
     _report_vectors(compiled)
     more: dict[str, str | bytes] = {}
@@ -167,7 +145,7 @@ def _report_vectors(compiled: Compiled) -> None:
     """A warning if the reference misses what a .bpte expects; its results are what the device gets."""
     found = compiled.report.get("test_vectors")
     if found and found["passed"] < found["total"]:
-        _say(
+        say(
             f"warning: {compiled.program.name}: {found['passed']} of {found['total']} test vectors "
             f"pass, the largest difference is {found['largest_difference']:g} "
             f"({tolerance_text(found)}); the firmware's self-check "
@@ -198,7 +176,7 @@ def _export(args: argparse.Namespace) -> int:
     models = []
     for side in sides:
         with listening(_listener(side)):
-            program = _load(side, target, quiet=args.quiet)
+            program = load(side, target, quiet=args.quiet)
             models.append(compile_program(program, replace(options, command=command_line(side))))
     name = args.name or models[0].program.name
     files = export_files(models, args.format, args.url or "", name, measure=args.measure)
@@ -217,7 +195,7 @@ def _run(args: argparse.Namespace) -> int:
     place = place_of(args)
     target = Target.parse("host" if args.host else args.cpu, None if args.host else args.isa)
     options = compile_options(args, target, poison=args.poison)
-    program = _load(args, target, quiet=args.json)
+    program = load(args, target, quiet=args.json)
     compiled = compile_program(program, options)
     request = RunRequest(
         board=args.board,
@@ -252,7 +230,7 @@ def _bench(args: argparse.Namespace) -> int:
             hint=f"--kernels {choices[0].value}",
         )
     costs = read_costs(args.cycles) if args.cycles is not None else None
-    program = _load(args, target, quiet=args.json)
+    program = load(args, target, quiet=args.json)
     if place is not None:
         return _measure(args, program, options, place)
     if len(choices) > 1:
@@ -369,7 +347,7 @@ def _compare(args: argparse.Namespace) -> int:
             if len(pairs) > 1:
                 place = place.with_stem(f"{place.stem}-{b.data['name']}")
             write_files(place.parent, {place.name: page})
-            _say(f"wrote {place}")
+            say(f"wrote {place}")
     if args.json:
         show(json.dumps(found if len(pairs) > 1 else found[0], indent=1))
     else:
@@ -380,7 +358,7 @@ def _compare(args: argparse.Namespace) -> int:
         for sentence in data["exceeded"]
     ]
     for sentence in worse:
-        _say(f"error: {sentence}")
+        say(f"error: {sentence}")
     return 1 if worse else 0
 
 
@@ -415,7 +393,7 @@ def _compiled_side(side: argparse.Namespace, args: argparse.Namespace) -> Report
     side.json = args.json
     with listening(_listener(side)):
         return report_of(
-            side, lambda one, target: _load(one, target, quiet=args.json), measure=args.measure
+            side, lambda one, target: load(one, target, quiet=args.json), measure=args.measure
         )
 
 
@@ -443,6 +421,7 @@ _COMMANDS = {
     "inspect": _inspect,
     "report": _report,
     "compare": _compare,
+    "quality": _quality,
     "weights": _weights,
     "doctor": _doctor,
     "cmake-dir": _cmake_dir,

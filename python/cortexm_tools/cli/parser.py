@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from ..frontend.load.builtin import model_files
-from ..options import BENCH, COMPARE, COMPILE, EXPORT, GROUPS, OPTIONS, REPORT, RUN, Option
+from ..options import (
+    BENCH,
+    COMPARE,
+    COMPILE,
+    EXPORT,
+    GROUPS,
+    OPTIONS,
+    QUALITY,
+    REPORT,
+    RUN,
+    Option,
+)
 from ..version import __version__
 
 # Options of aot_arm_compiler that change nothing here.
@@ -78,6 +89,14 @@ def build_parser() -> argparse.ArgumentParser:
             name, metavar=name.upper(), help="a report, a build folder, or 'MODEL [options]'"
         )
     _add_options(compare, COMPARE, model=False)
+
+    quality = commands.add_parser(
+        QUALITY,
+        help="say how good the quantized model is, where it loses, and what would be better at which cost",
+        description="Compares the quantized model with the float model by output, channel and layer, puts "
+        "layers into float one at a time, and lowers the model with what seems better.",
+    )
+    _add_options(quality, QUALITY)
 
     weights = commands.add_parser(
         "weights",

@@ -12,7 +12,7 @@ from typing import Literal
 
 from .building import BUILDING, MODELS
 from .numbers import EVERY
-from .option import BENCH, COMPARE, COMPILE, EXPORT, REPORT, RUN, Option
+from .option import BENCH, COMPARE, COMPILE, EXPORT, QUALITY, REPORT, RUN, Option
 from .running import ATOL, QTOL, RTOL, RUNNING
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "GROUPS",
     "MODELS",
     "OPTIONS",
+    "QUALITY",
     "QTOL",
     "REPORT",
     "RTOL",

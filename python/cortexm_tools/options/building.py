@@ -8,10 +8,10 @@ from typing import Any
 
 from ..target import CORES, Isa, Optimize
 from .numbers import count, web_address
-from .option import BENCH, COMPARE, COMPILE, EXPORT, RUN, Option
+from .option import BENCH, COMPARE, COMPILE, EXPORT, QUALITY, RUN, Option
 from .precision import PRECISIONS
 
-MODELS = (COMPILE, RUN, BENCH, COMPARE, EXPORT)
+MODELS = (COMPILE, RUN, BENCH, COMPARE, EXPORT, QUALITY)
 WRITERS = (COMPILE, EXPORT)
 
 
@@ -204,10 +204,10 @@ BUILDING: tuple[Option, ...] = (
         zephyr="most bytes of flash for a model, likewise",
     ),
     Option(
-        cmake="MIN_SQNR", flags=("--min-sqnr",), commands=WRITERS, group="model", value="DECIBELS",
-        kconfig=("MIN_SQNR",), unit="dB, as in `25dB`", range="above 0", default="none",
+        cmake="MIN_SQNR", flags=("--min-sqnr",), commands=(*WRITERS, QUALITY), group="model",
+        value="DECIBELS", kconfig=("MIN_SQNR",), unit="dB, as in `25dB`", range="above 0", default="none",
         kconfig_default="none",
-        help="least ratio of signal to quantization noise, as in 25dB",
+        help="least ratio of signal to quantization noise, as in 25dB; for quality what advice should reach",
         docs="least dB of the worst channel of all outputs: a model whose quantization loses more fails "
         "[the build](cmake.md#limits)",
         zephyr="least dB of the worst channel of all outputs, as in `\"25dB\"`; the build fails with a table "

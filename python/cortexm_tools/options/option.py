@@ -11,7 +11,7 @@ from ..errors import CortexMError
 
 Kind = Literal["value", "flag", "list", "switch"]
 COMPILE, RUN, BENCH, REPORT, COMPARE = "compile", "run", "bench", "report", "compare"
-EXPORT = "export"
+EXPORT, QUALITY = "export", "quality"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from .numbers import megahertz, seconds
-from .option import BENCH, COMPARE, EXPORT, REPORT, RUN, Option
+from .option import BENCH, COMPARE, EXPORT, QUALITY, REPORT, RUN, Option
 
 IMAGES = (RUN, BENCH)
 
@@ -25,13 +25,13 @@ RUNNING: tuple[Option, ...] = (
         help="compile for this machine and run here",
     ),
     Option(
-        flags=("--board",), commands=(*IMAGES, COMPARE), value="BOARD", default=_OF_A_BOARD,
+        flags=("--board",), commands=(*IMAGES, COMPARE, QUALITY), value="BOARD", default=_OF_A_BOARD,
         help="emulated board; default: the one for the CPU; with --probe a board with a chip",
         docs="the [emulated board](cmake.md#boards-and-toolchains); with `--probe` one of [those with "
         "chips](boards.md#boards)",
     ),
     Option(
-        flags=("--inputs",), commands=(RUN,), value="NPZ", parse=Path, default="those of the model",
+        flags=("--inputs",), commands=(RUN, QUALITY), value="NPZ", parse=Path, default="those of the model",
         help="in_0, in_1, … in logical shape",
     ),
     Option(
@@ -39,7 +39,8 @@ RUNNING: tuple[Option, ...] = (
         help="where to store out_0, out_1, …",
     ),
     Option(
-        flags=("--dataset",), commands=(RUN,), value="NPZ", parse=Path, default="none",
+        flags=("--dataset",), commands=(RUN, QUALITY), value="NPZ", parse=Path,
+        default="none; of quality the model file's `EvaluationInputs`",
         help="stacked in_0 and labels",
     ),
     Option(
@@ -133,7 +134,7 @@ RUNNING: tuple[Option, ...] = (
         default="1", help="default: %(default)s", docs="the same, on top of these",
     ),
     Option(
-        flags=("--json",), commands=(*IMAGES, COMPARE), kind="flag", default="off",
+        flags=("--json",), commands=(*IMAGES, COMPARE, QUALITY), kind="flag", default="off",
         help="print the result as JSON",
     ),
     # -- Reports
@@ -146,7 +147,7 @@ RUNNING: tuple[Option, ...] = (
         zephyr="each model's [report as a page](report.md), as `REPORT html`",
     ),
     Option(
-        flags=("--html",), commands=(REPORT, COMPARE), kind="flag", default="off",
+        flags=("--html",), commands=(REPORT, COMPARE, QUALITY), kind="flag", default="off",
         help="write one HTML file that needs no network",
         docs="write it as [one HTML file](report.md) that needs no network",
     ),
@@ -165,6 +166,11 @@ RUNNING: tuple[Option, ...] = (
         default="compare.html", help="the file that --html writes; default: compare.html",
     ),
     Option(
+        flags=("--out", "-o"), commands=(QUALITY,), value="FILE", parse=Path,
+        default="NAME.report.html", help="the file that --html writes; default: NAME.report.html here",
+        docs="the file that `--html` writes",
+    ),
+    Option(
         flags=("--fail-on",), commands=(COMPARE,), value="NAME+AMOUNT,…", initial="",
         default="none", range="ram, arena, state, stack, flash, code, constants, instructions, macs: "
         "`+` bytes, K, M, a number or %; sqnr: `-` dB",
@@ -174,9 +180,9 @@ RUNNING: tuple[Option, ...] = (
         "`ram+1%,instructions+2%,sqnr-0.5`",
     ),
     Option(
-        flags=("--measure",), commands=(COMPARE, EXPORT), kind="flag", default="off",
+        flags=("--measure",), commands=(COMPARE, EXPORT, QUALITY), kind="flag", default="off",
         help="measure flash and stack with the Arm compiler that is here; compare also counts the "
-        "instructions of models on the emulated core",
+        "instructions of models on the emulated core, quality runs the labelled inputs there",
     ),
     Option(
         flags=("--bench",), commands=(REPORT,), value="FILE", parse=Path,

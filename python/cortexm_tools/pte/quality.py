@@ -208,6 +208,15 @@ def quality_line(data: dict[str, Any]) -> str:
     )
 
 
+def accuracy_text(accuracy: dict[str, Any]) -> str:
+    """``99.2 % (float: 99.4 %), 360 labelled inputs``."""
+    firmware = f", firmware: {accuracy['firmware']:.2%}" if "firmware" in accuracy else ""
+    return (
+        f"{accuracy['quantized']:.2%} (float: {accuracy['float']:.2%}{firmware}), "
+        f"{accuracy['samples']:,} labelled inputs"
+    )
+
+
 def layer_rows(data: dict[str, Any]) -> list[tuple[object, ...]]:
     """Operator, layer, and the dB of operand and result of each layer, as text."""
     return [

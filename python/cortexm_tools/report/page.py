@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CortexMError, printable
-from ..pte.quality import level_of, quality_line
+from ..pte.quality import accuracy_text, level_of, quality_line
 from ..version import __version__
 from . import compare
 from .arena import arena_of
 from .graph import graph_of
 from .layers import layers_of, time_text
+from .quality import losses_line, losses_rows, tried_table
 from .reading import Report
 from .tables import alternative_lines, is_idle, stream_lines
 
@@ -138,6 +139,7 @@ def _context(report: Report, megahertz: float) -> dict[str, Any]:
         "rows": rows,
         "idle": [is_idle(layer) for layer in data["layers"]] if report.is_plan else (),
         "noise": _noise(data),
+        "precision": _precision(data.get("quality", {})),
         "quality": quality_line(data["quality"]) if "quality" in data else "",
         "alternatives": alternative_lines(data),
         "stream": [line.strip() for line in stream_lines(data)],
@@ -278,6 +280,39 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     return [(name, text) for name, text in facts if text]
 
 
+def _precision(quality: dict[str, Any]) -> dict[str, Any]:
+    """What there is beside the layers: lines, channels, and what `cortexm quality` tried."""
+    lines = [quality_line(quality["evaluation"])] if "evaluation" in quality else []
+    lines += [f"accuracy {accuracy_text(quality['accuracy'])}"] if "accuracy" in quality else []
+    channels = [
+        (f"channel {each['channel']}", f"output {output['output']}", each)
+        for output in quality.get("outputs", ())
+        for each in output.get("channels", ())
+    ]
+    most = max([each["sqnr_db"] or 1.0 for *_, each in channels] + [1.0])
+    found: dict[str, Any] = {
+        "lines": lines,
+        "channels": [
+            Noise(name, output, _decibels(each), None, _place(each["sqnr_db"], most), False)
+            for name, output, each in channels
+        ],
+        "losses": (),
+    }
+    if losses := quality.get("losses"):
+        gains = [each["gain_db"] for each in losses["tried"]]
+        top = max([gain for gain in gains if gain is not None] + [1.0])
+        shares = [100.0 if gain is None else _place(gain, top) for gain in gains]
+        rows = losses_rows(losses, len(gains))
+        found["losses"] = [(*row, share) for row, share in zip(rows, shares, strict=True)]
+        found["how"], found["tried"] = losses_line(losses), tried_table(quality)
+    return found
+
+
+def _place(value: float | None, most: float) -> float | None:
+    """Where a value lies on a scale that ends at `most`, in per cent; None where there is none."""
+    return None if value is None else max(0.0, min(100.0, 100 * value / most))
+
+
 def _noise(data: dict[str, Any]) -> list[Noise]:
     entries = data.get("quality", {}).get("layers", ())
     worst = data.get("quality", {}).get("worst_layer")
@@ -289,16 +324,13 @@ def _noise(data: dict[str, Any]) -> list[Noise]:
     ]
     most = max([*values, 1.0])
 
-    def place(value: float | None) -> float | None:
-        return None if value is None else max(0.0, min(100.0, 100 * value / most))
-
     return [
         Noise(
             entry["operator"],
             entry["layer"],
             _decibels(entry),
-            place(entry["before_sqnr_db"]),
-            place(entry["sqnr_db"]),
+            _place(entry["before_sqnr_db"], most),
+            _place(entry["sqnr_db"], most),
             worst is not None
             and (entry["operator"], entry["layer"]) == (worst["operator"], worst["layer"]),
         )

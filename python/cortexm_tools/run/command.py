@@ -182,7 +182,7 @@ def _invocations(
     """The inputs of every invocation, and whether outputs are stored stacked."""
     graph = compiled.plan.graph
     if request.inputs is not None:
-        return _from_file(graph, request.inputs)
+        return read_inputs(graph, request.inputs)
     if compiled.streamed is not None:
         return stream_inputs(compiled.streamed, compiled.program), True
     if evaluation is not None:
@@ -207,7 +207,12 @@ def example_inputs(compiled: Compiled, count: int) -> list[Invocation]:
     return rows
 
 
-def _from_file(graph: Graph, path: Path) -> tuple[list[Invocation], bool]:
+def read_inputs(graph: Graph, path: Path) -> tuple[list[Invocation], bool]:
+    """The inputs of every invocation in an .npz, and whether they are stacked there.
+
+    Raises:
+        CortexMError: they are not those of the graph.
+    """
     names = [f"in_{number}" for number in range(len(graph.inputs))]
     arrays = read_npz(path, names)
     missing = [name for name in names if name not in arrays]
@@ -271,13 +276,13 @@ def _evaluation(compiled: Compiled, request: RunRequest) -> EvaluationSet | None
     if request.inputs is not None or compiled.streamed is not None:
         return None
     if request.dataset is not None:
-        return _dataset(request.dataset)
+        return read_dataset(request.dataset)
     if compiled.plan.target.core is Core.HOST:
         return compiled.program.evaluation
     return None
 
 
-def _dataset(path: Path) -> EvaluationSet:
+def read_dataset(path: Path) -> EvaluationSet:
     """Stacked inputs, and as many class indices.
 
     Raises:

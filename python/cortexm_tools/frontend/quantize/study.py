@@ -8,10 +8,11 @@ How many are tried is bounded by an amount of work, not of time, so that equal m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
@@ -19,11 +20,10 @@ from torch.fx import GraphModule, Node
 from ...ir import Array
 from ...progress import track
 from ...pte.quality import Quality
-from ...pte.study import Losses, Trial
 from ..capture.capture import Captured
 from ..capture.runner import ModuleRunner
 from ..load.samples import Sample
-from ..origin.layers import layer_of, layers_of_graph
+from ..origin.layers import layer_of
 from ..quiet import quiet
 from ..rewrites.recurrent_operators import recurrent_call
 from .measure import choose_samples, compare, cost_of, operator_of
@@ -33,8 +33,6 @@ from .wider import Trials, find_wider
 # What all trials of a model may cost, in the unit of measure.cost_of: some tens of seconds.
 _BUDGET = 1_500_000_000
 _LEAST_TRIED = 8
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,33 +53,40 @@ class FloatStudy:
     float_module: ModuleRunner
     base: Path
 
-    def losses(self) -> Losses:
+    def losses(self) -> dict[str, Any]:
         """See Study."""
-        graph = self.captured.graph.graph
-        layers = layers_of_graph(graph, self.base)
-        calls = {node: layer.path for node, layer in layers.items() if node.op == "call_function"}
         chosen = choose_samples(self.samples, self.captured)
-
-        def tried() -> Losses:
-            trials = Trials(chosen, self.captured, self.quantized, self.float_module, calls)
+        with quiet():
+            trials = Trials(chosen, self.captured, self.quantized, self.float_module, {})
+            parts, names = trials.layers(), self._names()
             added = {(one.operator, one.layer): one.added for one in self.quality.layers}
-            names = self._names()
-            parts = trials.layers()
-            order = sorted(
-                (node for node in parts if node.name in names),
-                key=lambda node: (
-                    -max(added.get(names[n.name], 0.0) for n in parts[node] if n.name in names)
-                ),
+            order = [node for node in parts if node.name in names]
+            order.sort(
+                key=lambda n: (
+                    -max(added.get(names.get(each.name, ("", "")), 0.0) for each in parts[n])
+                )
             )
             count = max(_LEAST_TRIED, _BUDGET // (cost_of(self.captured) * trials.inputs))
+            before = trials.level_without(())
             found = [
-                Trial(*names[node.name], trials.level_without(parts[node]))
+                (trials.level_without(parts[node]), names[node.name])
                 for node in track(order[:count], "layers in float, one at a time")
             ]
-            found.sort(key=lambda trial: -trial.level)
-            return Losses(trials.level_without(()), trials.inputs, len(order), tuple(found))
-
-        return _quietly(tried)
+        found.sort(key=lambda trial: -trial[0])
+        return {
+            "inputs": trials.inputs,
+            "layers": len(order),
+            "sqnr_db": _number(before),
+            "tried": [
+                {
+                    "operator": operator,
+                    "layer": layer,
+                    "sqnr_db": _number(level),
+                    "gain_db": _number(level - before),
+                }
+                for level, (operator, layer) in found
+            ],
+        }
 
     def _names(self) -> dict[str, tuple[str, str]]:
         """Operator and layer by the name of a node of the quantized model."""
@@ -99,6 +104,8 @@ class FloatStudy:
 
     def advised(self, enough: float) -> Quality:
         """See Study."""
+        if self.quality.level >= enough:
+            return replace(self.quality, wider=None)
         if (
             self.quality.wider is not None
             and self.quality.level + self.quality.wider.gain >= enough
@@ -106,16 +113,17 @@ class FloatStudy:
             return self.quality
         chosen = choose_samples(self.samples, self.captured)
         parts = (self.captured, self.quantized, self.float_module, self.base)
-        wider = _quietly(lambda: find_wider(self.quality, chosen, *parts, enough))
+        with quiet():
+            wider = find_wider(self.quality, chosen, *parts, enough)
         return replace(self.quality, wider=wider or self.quality.wider)
 
     def quality_on(self, rows: Sequence[tuple[Array, ...]]) -> Quality:
         """See Study."""
         samples = [tuple(torch.from_numpy(each.copy()) for each in row) for row in rows]
         parts = (self.captured, self.quantized, self.float_module, self.base)
-        return _quietly(lambda: compare(samples, "evaluation", *parts))
+        with quiet():
+            return compare(samples, "evaluation", *parts)
 
 
-def _quietly(function: Callable[[], T]) -> T:
-    with quiet(), torch.no_grad():
-        return function()
+def _number(value: float) -> float | None:
+    return round(value, 2) if math.isfinite(value) else None

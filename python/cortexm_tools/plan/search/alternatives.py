@@ -84,12 +84,13 @@ def coded_plan(coded: Callable[[], SearchSpace], plan: Plan) -> Alternative | No
         for new, old in zip((*other.graph.inputs, *other.graph.outputs), tensors, strict=True)
         if old.dtype is DType.F32
     }
-    ratio = _instructions(other) / _instructions(plan)
+    ratio = instructions_in(other) / instructions_in(plan)
     io = _IO.get(frozenset(types), ("codes",))
     return Alternative(plan.optimize, other.arena_size, ratio, io)
 
 
-def _instructions(plan: Plan) -> float:
+def instructions_in(plan: Plan) -> float:
+    """An estimate of the instructions of an inference, by the costs of its kernels."""
     return sum(instructions(call, plan.target.core) for step in plan.steps for call in step.calls)
 
 
@@ -110,7 +111,7 @@ def smaller_plan(space: SearchSpace, plan: Plan) -> Alternative | None:
     size = candidates.smallest(chains)
     if size > worthwhile:
         return None
-    ratio = (candidates.instructions() + candidates.cost(chains)) / _instructions(plan)
+    ratio = (candidates.instructions() + candidates.cost(chains)) / instructions_in(plan)
     return Alternative(Optimize.SIZE, size, ratio)
 
 
