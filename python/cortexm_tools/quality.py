@@ -15,6 +15,7 @@ from .program import EvaluationSet, Program
 from .pte.quality import (
     FLOAT_MODEL,
     NO_FLOAT_MODEL,
+    Quality,
     accuracy_text,
     better_text,
     gain_of,
@@ -169,11 +170,22 @@ def _check_loss(program: Program, accuracy: dict[str, Any], most: float) -> None
         raise _missed(program, f"accuracy {said}", f"MIN_ACCURACY is {most:g}%", math.inf)
 
 
+def _measured_again(program: Program, quality: Quality) -> Quality:
+    """With what the advised precision gains when the model is lowered with it: a trial tells it roughly."""
+    wider = quality.wider
+    if wider is None or program.again is None:
+        return quality
+    level = level_of(program.again(wider.patterns).quality or {})
+    if level is None:  # nothing is lost any more
+        return quality
+    return replace(quality, wider=replace(wider, gain=level - quality.level))
+
+
 def _missed(program: Program, found: str, limit: str, enough: float) -> CortexMError:
     """What is missed by how much, what it is lost by, and what was tried against it."""
     data, study, lines = program.quality or {}, program.study, [f"{found}, {limit}"]
     if study is not None:
-        data = study.advised(enough).data()
+        data = _measured_again(program, study.advised(enough)).data()
         losses = study.losses()
         lines += [
             f"{losses_line(losses)}:",
