@@ -98,11 +98,26 @@ static int64_t code_of(const cortexm_recurrent_t *p, int64_t value, int bits)
         return sum;                                                                                \
     }                                                                                              \
                                                                                                    \
+    /* Products with rows of h and x, or with rows of both. */                                     \
+    static int64_t both_##types(const cortexm_recurrent_t *p, const type *h, const type *x,        \
+                                const int8_t *weight, int row)                                     \
+    {                                                                                              \
+        const int n = p->hidden, inputs = p->inputs;                                               \
+                                                                                                   \
+        if (p->x_weight == NULL) {                                                                 \
+            weight += row * (n + inputs);                                                          \
+            return products_##types(h, weight, n) + products_##types(x, weight + n, inputs);       \
+        }                                                                                          \
+        return ref_floor_div(products_##types(h, weight + row * n, n),                             \
+                             ref_power_of_two(p->h_shift)) +                                       \
+               products_##types(x, p->x_weight + row * inputs, inputs);                            \
+    }                                                                                              \
+                                                                                                   \
     void cortexm_lstm_##types##_ref(const cortexm_recurrent_t *p, const type *x, const type *h,    \
                                     const int16_t *c, const int8_t *weight, const int32_t *bias,   \
                                     type *h_after, int16_t *c_after, type *y, void *scratch)       \
     {                                                                                              \
-        const int n = p->hidden, depth = n + p->inputs;                                            \
+        const int n = p->hidden;                                                                   \
         type *const now = malloc((size_t)n * sizeof *now);                                         \
                                                                                                    \
         (void)scratch;                                                                             \
@@ -120,9 +135,8 @@ static int64_t code_of(const cortexm_recurrent_t *p, int64_t value, int bits)
                                                                                                    \
                     for (int g = 0; g < 4; ++g) {                                                  \
                         const int row = row_of(g, 4, k, n);                                        \
-                        const int8_t *const w = weight + row * depth;                              \
-                        const int64_t sum = bias[row] + products_##types(h_after + b * n, w, n) +  \
-                                            products_##types(in, w + n, p->inputs);                \
+                        const int64_t sum =                                                        \
+                            bias[row] + both_##types(p, h_after + b * n, in, weight, row);         \
                         const int64_t value = preactivation(p, sum, row);                          \
                                                                                                    \
                         gate[g] = g == 2 ? ref_tanh(value) : ref_sigmoid(value);                   \
@@ -151,7 +165,7 @@ static int64_t code_of(const cortexm_recurrent_t *p, int64_t value, int bits)
                                    const int8_t *h_weight, const int32_t *bias,                    \
                                    int16_t *h_after, type *y, void *scratch)                       \
     {                                                                                              \
-        const int n = p->hidden, depth = n + p->inputs;                                            \
+        const int n = p->hidden;                                                                   \
         type *const now = malloc((size_t)n * sizeof *now);                                         \
                                                                                                    \
         (void)scratch;                                                                             \
@@ -173,9 +187,7 @@ static int64_t code_of(const cortexm_recurrent_t *p, int64_t value, int bits)
                                                                                                    \
                     for (int g = 0; g < 2; ++g) {                                                  \
                         const int row = row_of(g, 2, k, n);                                        \
-                        const int8_t *const w = weight + row * depth;                              \
-                        const int64_t sum = bias[row] + products_##types(now, w, n) +              \
-                                            products_##types(in, w + n, p->inputs);                \
+                        const int64_t sum = bias[row] + both_##types(p, now, in, weight, row);     \
                                                                                                    \
                         gate[g] = ref_sigmoid(preactivation(p, sum, row));                         \
                     }                                                                              \
@@ -202,7 +214,7 @@ static int64_t code_of(const cortexm_recurrent_t *p, int64_t value, int bits)
                                    const int8_t *weight, const int32_t *bias, type *h_after,       \
                                    type *y, void *scratch)                                         \
     {                                                                                              \
-        const int n = p->hidden, depth = n + p->inputs;                                            \
+        const int n = p->hidden;                                                                   \
         type *const now = malloc((size_t)n * sizeof *now);                                         \
                                                                                                    \
         (void)scratch;                                                                             \
@@ -214,9 +226,8 @@ static int64_t code_of(const cortexm_recurrent_t *p, int64_t value, int bits)
                 const type *const in = x + p->x_start + b * p->x_batch + t * p->x_step;            \
                                                                                                    \
                 for (int k = 0; k < n; ++k) {                                                      \
-                    const int8_t *const w = weight + k * depth;                                    \
-                    const int64_t sum = bias[k] + products_##types(h_after + b * n, w, n) +        \
-                                        products_##types(in, w + n, p->inputs);                    \
+                    const int64_t sum =                                                            \
+                        bias[k] + both_##types(p, h_after + b * n, in, weight, k);                 \
                     const int64_t value = preactivation(p, sum, k);                                \
                     const int64_t shown =                                                          \
                         p->is_relu ? ref_clamp(value, 0, 524287) / 16 : ref_tanh(value);           \

@@ -225,6 +225,21 @@ def test_precision(
     assert kind.__name__.lower() in [layer.operator for layer in narrow.quality.layers]
 
 
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_few_large_inputs_leave_the_weights_of_h_their_bits(kind: type[nn.RNNBase]) -> None:
+    """The scale of x is that of its largest values: with the weights of h in the scale that it gives those
+    of x, 2 to 19 dB would be left."""
+    import_executorch()
+    torch.manual_seed(0)
+    net = Net(lambda net, x: net.rnn(x)[0], rnn=kind(6, 12, batch_first=True))
+    net.rnn.weight_hh_l0.data *= 4
+    samples = [(torch.exp(2 * torch.randn(1, 24, 6)) / 8,) for _ in range(16)]
+    lowered = lowered_as(load(net, samples), "a16w8")
+    (layer,) = [op for op in graph_of(lowered).ops if op.kind in RECURRENT]
+    assert layer.attrs.h_shift >= 3  # type: ignore[attr-defined]
+    assert min(decibels(lowered)) > (20 if kind is nn.RNN else 38)
+
+
 def test_500_steps() -> None:
     """Two directions are two operators, whatever the number of steps."""
     import_executorch()

@@ -13,13 +13,14 @@ typedef CORTEXM_GRU((*gru_s16_fn), int16_t);
 typedef CORTEXM_RNN((*rnn_s8_fn), int8_t);
 typedef CORTEXM_RNN((*rnn_s16_fn), int16_t);
 
-/* A layer: rows of weights of h and x, and for a gru those of both parts of n. */
+/* A layer: rows of weights of h and x, for a gru those of both parts of n, and those of x where the first
+ * are of h alone. */
 typedef struct {
     cortexm_recurrent_t p;
     int16_t *gates;
     int32_t *bias;
-    int8_t *weight[3];
-    int8_t *packed[3];
+    int8_t *weight[4];
+    int8_t *packed[4];
     void *x;
     void *scratch;
     int32_t bytes;   /* of a code */
@@ -68,8 +69,8 @@ static layer_t layer(linear_kind_t kind, int32_t bytes, int32_t bits, recurrent_
     const int batch_first = one_in(2);
     const int reverse = one_in(3);
     const int32_t gates = gates_of[op];
-    int32_t rows[3];
-    int32_t depth[3];
+    int32_t rows[4];
+    int32_t depth[4];
     int32_t sums;
 
     memset(&l, 0, sizeof l);
@@ -85,8 +86,10 @@ static layer_t layer(linear_kind_t kind, int32_t bytes, int32_t bits, recurrent_
     sums = gates * p->hidden;
     rows[0] = op == GRU ? 2 * p->hidden : sums;
     rows[1] = rows[2] = op == GRU ? p->hidden : 0;
-    depth[0] = p->hidden + p->inputs;
-    depth[1] = p->inputs;
+    p->h_shift = one_in(2) ? between(1, 15) : 0;
+    depth[0] = p->hidden + (p->h_shift == 0 ? p->inputs : 0);
+    rows[3] = p->h_shift == 0 ? 0 : rows[0];
+    depth[1] = depth[3] = p->inputs;
     depth[2] = p->hidden;
 
     l.gates = allocate(sums * (int32_t)sizeof *l.gates);
@@ -105,7 +108,7 @@ static layer_t layer(linear_kind_t kind, int32_t bytes, int32_t bits, recurrent_
     p->out_zero_point = (int8_t)(bytes == 1 ? code() : 0);
     p->state_bits = (int8_t)(op == RNN ? 0 : one_in(4) ? between(0, 15) : between(11, 15));
     p->is_relu = (int8_t)(op == RNN && one_in(2));
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 4; ++i) {
         l.weight[i] = random_codes(rows[i] * depth[i], bits);
         if (bytes == 2 && bits == 8) {
             for (int32_t k = 0; k < rows[i] * depth[i]; ++k) {
@@ -122,7 +125,7 @@ static layer_t layer(linear_kind_t kind, int32_t bytes, int32_t bits, recurrent_
 
 static void release(layer_t *l)
 {
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < 4; ++i) {
         free(l->weight[i]);
         free(l->packed[i]);
     }
@@ -159,6 +162,8 @@ int recurrent_case(kernel_fn variant, kernel_fn ref, linear_kind_t kind, int32_t
 
     for (int which = 0; which < 2; ++which) {
         int8_t *const *const w = which == 0 ? l.packed : l.weight;
+
+        l.p.x_weight = l.p.h_shift == 0 ? NULL : w[3];
         const kernel_fn fn = which == 0 ? variant : ref;
         void *const after = h_after.data[which];
         void *const codes = shown(&l, &y, which, unseen, op == GRU ? NULL : after);

@@ -60,6 +60,8 @@ def in_floats(graph: Graph, inputs: list[npt.NDArray[np.generic]]) -> tuple[Real
     ends = np.array(graph.tensors[op.inputs[0]].dtype.limits) - attrs.h_zero_point
     for t in range(len(x))[:: -1 if attrs.reverse else 1]:
         of_x, of_h = x[t] @ w_ih.T, np.clip(h * code, *ends) @ w_hh.T
+        beside = slice(0, 2 * hidden) if isinstance(attrs, ops.Gru) else slice(None)
+        of_h[:, beside] /= 2**attrs.h_shift
         if isinstance(attrs, ops.Gru):
             r, z = np.split(
                 sigmoid(

@@ -73,6 +73,7 @@ CHANGES: list[tuple[str, dict[str, Argument], str]] = [
     ("gru_last", {"hidden": Input((2, 3), S16)}, "does not have the shape"),
     ("rnn", {"input_zero_point": 128}, "input_zero_point"),
     ("rnn", {"hidden_zero_point": -129}, "hidden_zero_point"),
+    ("rnn", {"hidden_shift": 16}, "hidden_shift"),
     ("rnn_last", {"gate_shift": 16}, "gate_shift"),
     ("rnn_last", {"output_shift": 0}, "output_shift"),
     ("lstm_last", {"output_multiplier": 2**15}, "output_multiplier"),

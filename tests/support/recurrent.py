@@ -58,6 +58,7 @@ def add_layer(
         "sequence": sequence,
         "x_zero_point": x_zero,
         "h_zero_point": h_zero // 4,
+        "h_shift": int(pick(0, 9)) if pick(0, 2) else 0,
         "gate_shift": gate_shift,
         "gates": gates,
         "out_multiplier": out_multiplier,

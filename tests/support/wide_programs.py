@@ -226,6 +226,7 @@ def recurrent_program(operator: str, dtype: ScalarType, **changed: Argument) -> 
         "reverse": True,
         "input_zero_point": zero,
         "hidden_zero_point": -zero,
+        "hidden_shift": 2,
         "gate_shift": 5 if dtype is S8 else 0,
         "output_multiplier": 2**14,
         "output_shift": 13 if dtype is S8 else 5,

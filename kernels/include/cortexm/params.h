@@ -614,6 +614,8 @@ typedef struct {
 typedef struct {
     const int16_t *gates;      /* [lstm 4, gru 4, rnn 1 times hidden], 0 ... 2^15 - 1; gru: r and z, and
                                 * then the parts of n, of x and of h */
+    const int8_t *x_weight;    /* those of x, of gru in r and z, if others are those of h alone; else NULL */
+    int32_t h_shift;           /* 0 ... 15, beside x_weight: products with h are divided by 2^h_shift */
     int32_t steps, batches, inputs, hidden;
     int32_t x_start, x_batch, x_step; /* of the first step, from batch to batch and step to step */
     int32_t y_start, y_batch, y_step;

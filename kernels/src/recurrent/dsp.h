@@ -30,7 +30,7 @@ static inline void put_four(const int32_t *bias, const int32_t *pairs, int32_t *
     sum[3] = bias[3] + pairs[3];
 }
 
-/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights; `sum` may be `bias`. */
 static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *weight,
                                        const int32_t *bias, int32_t outputs, int32_t *sum)
 {
@@ -71,7 +71,7 @@ static inline void put_sums(const int32_t *bias, const int32_t *from, int32_t co
     }
 }
 
-/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights; `sum` may be `bias`. */
 static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *weight,
                                        const int32_t *bias, int32_t outputs, int32_t *sum)
 {
@@ -102,7 +102,7 @@ static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *
 
 #else
 
-/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights; `sum` may be `bias`. */
 static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *weight,
                                        const int32_t *bias, int32_t outputs, int32_t *sum)
 {

@@ -27,7 +27,7 @@ static inline void put_row(ROW *row, const int8_t *codes, int32_t n)
     memcpy(row, codes, (uint32_t)n);
 }
 
-/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights; `sum` may be `bias`. */
 static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *weight,
                                        const int32_t *bias, int32_t outputs, int32_t *sum)
 {
@@ -79,7 +79,7 @@ static inline void put_row(ROW *row, const int16_t *codes, int32_t n)
     memcpy(row, codes, (uint32_t)n * sizeof *row);
 }
 
-/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights; `sum` may be `bias`. */
 static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *weight,
                                        const int32_t *bias, int32_t outputs, int32_t *sum)
 {
@@ -88,9 +88,11 @@ static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *
     int32_t o = 0;
 
     for (; o + 8 <= outputs; w += n * WEIGHT_BITS) {
-        cortexm_eights(row, w, n, sum + o);
+        int32_t eight[8];
+
+        cortexm_eights(row, w, n, eight);
         for (int32_t i = 0; i < 8; ++i) {
-            sum[o] += start + bias[o];
+            sum[o] = start + bias[o] + eight[i];
             ++o;
         }
     }

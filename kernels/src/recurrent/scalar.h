@@ -26,9 +26,9 @@ static inline void put_row(ROW *row, const int16_t *codes, int32_t n)
     memcpy(row, codes, (uint32_t)n * sizeof *row);
 }
 
-/* sum[0 … outputs) = bias + the products of a row of n codes with the weights */
-static inline void add_products(const ROW *row, int32_t n, const int8_t *weight, const int32_t *bias,
-                                int32_t outputs, int32_t *sum)
+/* sum[0 … outputs) = bias + the products of a row of n codes with the weights; `sum` may be `bias`. */
+static CORTEXM_APART void add_products(const ROW *row, int32_t n, const int8_t *weight,
+                                       const int32_t *bias, int32_t outputs, int32_t *sum)
 {
     int32_t at = 0;
 

@@ -23,8 +23,8 @@ LAST = "_last"
 
 _WEIGHTS = "Tensor input_weights, Tensor hidden_weights, Tensor bias, Tensor gate_multipliers"
 _NUMBERS = (
-    "bool batch_first, bool reverse, int input_zero_point, int hidden_zero_point, int gate_shift, "
-    "int output_multiplier, int output_shift"
+    "bool batch_first, bool reverse, int input_zero_point, int hidden_zero_point, int hidden_shift, "
+    "int gate_shift, int output_multiplier, int output_shift"
 )
 
 
@@ -101,16 +101,19 @@ def _reference(each: Recurrent, sequence: bool) -> Callable[..., Any]:
     def compute(x: Tensor, *rest: Any) -> Any:
         count = len(each.states)
         before, (w_ih, w_hh, bias, multipliers) = rest[:count], rest[count : count + 4]
-        batch_first, reverse, x_zero_point, h_zero_point, shift, *out, own = rest[count + 4 :]
+        batch_first, reverse, x_zero_point, h_zero_point, *shifts, multiplier, out_shift, own = (
+            rest[count + 4 :]
+        )
         attrs = each.attrs(  # type: ignore[call-arg]
             batch_first,
             reverse,
             sequence,
             x_zero_point,
             h_zero_point,
-            shift,
+            *shifts,
             tuple(multipliers.tolist()),
-            *out,
+            multiplier,
+            out_shift,
             own,
         )
         shape = x.shape[0 if batch_first else 1], w_hh.shape[1]

@@ -22,7 +22,7 @@ from ...ir.types import DType
 from ..nodes import operator_name
 from ..quantize.recurrent import CODED, UNREAD
 from ..quantize.recurrent_rounding import MOST, ROUNDED, float_weights, relu_unit
-from ..quantize.recurrent_weights import Codes, coded, parts_of, to_nearest
+from ..quantize.recurrent_weights import coded, codes_of, parts_of, to_nearest
 from ..quantize.tags import TAG, tag_of
 from ..rewrites.recurrent_operators import GRU, LSTM, OPERATORS, RNN
 from .dialect import define
@@ -51,9 +51,10 @@ def _is(node: object, kind: str) -> bool:
 
 @dataclass(frozen=True)
 class _Constants:
-    """Weights, biases and multipliers, with the multipliers' shift."""
+    """Weights, biases and multipliers, with the shifts of sums."""
 
     nodes: tuple[Node, ...]
+    h_shift: int
     gate_shift: int
 
 
@@ -123,6 +124,7 @@ class _Layer:
             self._args["reverse"],
             int(x.args[2]),
             self._shown.zero_point,
+            constants.h_shift,
             constants.gate_shift,
             *self._numbers(),
         )
@@ -202,17 +204,17 @@ class _Layer:
     def _constants(self, x_scale: float) -> _Constants:
         names = [str(self._args[name]) for name in ("w_ih", "w_hh", "b_ih", "b_hh")]
         dtype = DType.S16 if self._shown.codes[4] is torch.int16 else DType.S8
-        codes = Codes(dtype, x_scale, self._shown.scale, self._unit())
+        weights = float_weights(self._model, self._node)
+        codes = codes_of(dtype, weights, x_scale, self._shown.scale, self._unit())
         most = self._node.meta[MOST]
         key = (self._target, *names, codes, most)
         if key not in self._known:
-            weights = float_weights(self._model, self._node)
             parts = self._node.meta.get(ROUNDED)
             if parts is None:
                 parts = to_nearest(parts_of(self._target, weights, codes), dtype, most)
             found = coded(self._target, weights.w_ih.shape[1], parts, codes)
             nodes = tuple(self._constant(each) for each in found.tensors)
-            self._known[key] = _Constants(nodes, found.gate_shift)
+            self._known[key] = _Constants(nodes, codes.h_shift, found.gate_shift)
         return self._known[key]
 
     def _constant(self, value: Tensor) -> Node:

@@ -75,6 +75,11 @@ class Moments:
         """Those of some of the inputs."""
         return Moments(self.square[:, inputs, inputs], self.total[:, inputs], self.count)
 
+    def scaled(self, factors: torch.Tensor) -> Moments:
+        """Those of x times `factors`, [N]."""
+        outer = factors[:, None] * factors
+        return Moments(self.square * outer, self.total * factors, self.count)
+
     def about(self, point: torch.Tensor) -> torch.Tensor:
         """The sum of (x - p)(x - p)^T for p = `point`, [G, N]."""
         cross = self.total[:, :, None] * point[:, None, :]

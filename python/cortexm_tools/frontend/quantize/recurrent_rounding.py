@@ -29,6 +29,7 @@ from .recurrent_weights import (
     Part,
     RoundedPart,
     as_floats,
+    codes_of,
     parts_of,
     scales_of,
     to_nearest,
@@ -124,7 +125,7 @@ def find_recurrent(prepared: GraphModule, largest_size: int) -> list[RecurrentLa
         weights = float_weights(prepared, call)
         if weights.w_ih.shape[1] + weights.w_hh.shape[1] > largest_size:
             continue
-        codes = _codes(call, x, h)
+        codes = _codes(call, x, h, weights)
         names = [str(argument(call, name)) for name in ("w_ih", "w_hh", "b_ih", "b_hh")]
         layer = found.setdefault(
             (call.target, *names, codes), RecurrentLayer([], codes, call.meta[MOST], weights)
@@ -135,10 +136,10 @@ def find_recurrent(prepared: GraphModule, largest_size: int) -> list[RecurrentLa
     return list(found.values())
 
 
-def _codes(call: Node, x: Grid, h: Grid) -> Codes:
+def _codes(call: Node, x: Grid, h: Grid, weights: FloatWeights) -> Codes:
     unit = relu_unit(call, h.most, int(h.zero_point), float(h.step))
     dtype = DType.S16 if h.dtype is torch.int16 else DType.S8
-    return Codes(dtype, float(x.step), float(h.step), unit)
+    return codes_of(dtype, weights, float(x.step), float(h.step), unit)
 
 
 def watch(
@@ -208,14 +209,16 @@ def round_recurrent(
     parts = layer.parts
     found = []
     for part, scales in zip(parts, scales_of(parts, layer.codes.dtype, layer.most), strict=True):
-        chosen_by = layer.chosen_by.of(part.inputs)
-        judged_by = layer.held_back.of(part.inputs) if has_held_back else chosen_by
+        chosen_by = layer.chosen_by.of(part.inputs).scaled(part.counts)
+        judged_by = (
+            layer.held_back.of(part.inputs).scaled(part.counts) if has_held_back else chosen_by
+        )
         step = scales[None, :, None]
         chosen = choose_codes(
             part.matrix[None], step, layer.most, chosen_by, judged_by, has_bias=True
         )
         bias = part.bias + chosen.shift[0]
-        rounded = RoundedPart(chosen.codes[0], scales * chosen.shrunk[0, :, 0], bias)
+        rounded = RoundedPart(chosen.codes[0], part.counts, scales * chosen.shrunk[0, :, 0], bias)
         found.append((chosen, rounded))
     chosen_parts = [chosen for chosen, _ in found]
     taken = all(each.fits for each in chosen_parts) and sum(

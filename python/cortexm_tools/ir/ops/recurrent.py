@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent layers of codes: one layer, one direction, all steps.
 
-Sequences are [T, B, …], or [B, T, …] with `batch_first`. A gate's sum is bias + x . w_ih + h . w_hh in
-32 bits, which the constants prove to suffice: both products have one scale in each row. Arithmetic:
-ir/recurrent.py. InterpolatedLstm and Svdf are TensorFlow Lite's.
+Sequences are [T, B, …], or [B, T, …] with `batch_first`. A gate's sum is
+
+    bias + x . w_ih + floor(h . w_hh / 2**h_shift)
+
+in 32 bits, which the constants prove to suffice: in each row the scale of w_ih is that of w_hh times
+2**h_shift. Arithmetic: ir/recurrent.py. InterpolatedLstm and Svdf are TensorFlow Lite's.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ class RecurrentAttrs(Attrs):
         batch_first: sequences are [B, T, …].
         reverse: from the last step to the first; y[t] is still that of step t.
         sequence: whether the first result is y, of all steps.
+        h_shift: products with w_hh are divided by 2**h_shift, rounded down.
         gates: for each entry of the bias a multiplier in [0, 32767]: a sum times it times
             2**(gate_shift - 16) is in units of 2**-16, and of 2**-15 where a sigmoid follows.
         out_multiplier, out_shift: of the codes of h, see `out_factor`.
@@ -39,6 +43,7 @@ class RecurrentAttrs(Attrs):
     sequence: bool
     x_zero_point: int
     h_zero_point: int
+    h_shift: int
     gate_shift: int
     gates: tuple[int, ...]
     out_multiplier: int
@@ -76,13 +81,14 @@ class RecurrentAttrs(Attrs):
         arrays = [each.data for each in (w_ih, w_hh, bias) if each.data is not None]
         op.require(len(arrays) == 3, "weights and biases must be constant")
         op.zero_points(op.x.dtype, x_zero_point=self.x_zero_point, h_zero_point=self.h_zero_point)
+        op.within(cells.H_SHIFT, h_shift=self.h_shift)
         op.within(cells.GATE_SHIFTS[op.x.dtype], gate_shift=self.gate_shift)
         op.within(cells.GATE_MULTIPLIER, gates=self.gates)
         op.within(cells.OUT_MULTIPLIER, out_multiplier=self.out_multiplier)
         op.within(cells.OUT_SHIFT, out_shift=self.out_shift)
-        bound = self.largest_sum(op.x.dtype, *arrays)
+        products, bound = self.largest_sums(op.x.dtype, *arrays)
         op.require(
-            bound << max(self.gate_shift, 0) < 1 << 31,
+            products < 1 << 31 and bound << max(self.gate_shift, 0) < 1 << 31,
             f"sums of up to {bound:,}, shifted by {self.gate_shift}, do not fit in 32 bits",
         )
 
@@ -95,26 +101,43 @@ class RecurrentAttrs(Attrs):
         """The sums of a step: weights of x and of h (with no columns where it has no part in them), and
         the biases with both zero points folded in, int64."""
         return [
-            (x, h, b.astype(np.int64) - self.x_zero_point * _sums(x) - self.h_zero_point * _sums(h))
+            (
+                x,
+                h,
+                b.astype(np.int64)
+                - self.x_zero_point * _sums(x)
+                - (self.h_zero_point * _sums(h) >> self.shift_beside(x)),
+            )
             for x, h, b in self.split(w_ih, w_hh, bias)
         ]
+
+    def shift_beside(self, w_ih: Array) -> int:
+        """`h_shift`, of a sum that x has a part in."""
+        return self.h_shift if w_ih.shape[1] else 0
 
     def split(self, w_ih: Array, w_hh: Array, bias: Array) -> list[tuple[Array, Array, Array]]:
         """`parts`, biases as they are."""
         return [(w_ih, w_hh, bias)]
 
-    def largest_sum(self, dtype: DType, w_ih: Array, w_hh: Array, bias: Array) -> int:
-        """What no sum of a step exceeds in its absolute value, at any term."""
+    def largest_sums(self, dtype: DType, w_ih: Array, w_hh: Array, bias: Array) -> tuple[int, int]:
+        """What no sum of products with h, and no whole sum, exceeds in its absolute value, at any term."""
         code = -dtype.limits[0]
-        return max(
-            int(
-                (
-                    code * (_sums(np.abs(x.astype(np.int64))) + _sums(np.abs(h.astype(np.int64))))
-                    + np.abs(b)
-                ).max()
-            )
-            for x, h, b in self.parts(w_ih, w_hh, bias)
-        )
+        products = whole = 0
+        for x, h, b in self.parts(w_ih, w_hh, bias):
+            of_x, of_h = (code * _sums(np.abs(each.astype(np.int64))) for each in (x, h))
+            shown = (of_h >> self.shift_beside(x)) + int(self.h_shift > 0)
+            products = max(products, int(of_h.max()))
+            whole = max(whole, int((of_x + shown + np.abs(b)).max()))
+        return products, whole
+
+    def products(self, x: I64, h: I64, part: tuple[Array, Array, Array]) -> I64:
+        """The sums of `part`, exact by way of float64."""
+        w_ih, w_hh, bias = part
+        of_x = x[:, : w_ih.shape[1]].astype(np.float64) @ w_ih.astype(np.float64).T
+        of_h = h[:, : w_hh.shape[1]].astype(np.float64) @ w_hh.astype(np.float64).T
+        shown = of_h.astype(np.int64) >> self.shift_beside(w_ih)
+        result: I64 = of_x.astype(np.int64) + shown + bias.astype(np.int64)
+        return result
 
     def steps(self, x: Array) -> list[tuple[tuple[slice | int, ...], I64]]:
         """The index of each step in a sequence and its inputs [B, I], in the order of time."""
@@ -162,7 +185,7 @@ class Lstm(RecurrentAttrs):
         y = np.zeros((*x.shape[:2], h.shape[1]), x.dtype)
         state, cell = h.astype(np.int64), c.astype(np.int64)
         for place, inputs in self.steps(x):
-            acc = _products(inputs, state, self.parts(w_ih, w_hh, bias)[0])
+            acc = self.products(inputs, state, self.parts(w_ih, w_hh, bias)[0])
             gate = cells.limited(cells.preactivation(acc, self.gates, self.gate_shift))
             i, f, g, o = np.split(gate, 4, axis=-1)
             new = (cells.sigmoid(i) * cells.tanh(g)) >> (15 - self.cell_bits)
@@ -221,7 +244,7 @@ class Gru(RecurrentAttrs):
         state = h.astype(np.int64)
         codes = self._codes(state, x)
         for place, inputs in self.steps(x):
-            sums = [_products(inputs, codes, part) for part in self.parts(w_ih, w_hh, bias)]
+            sums = [self.products(inputs, codes, part) for part in self.parts(w_ih, w_hh, bias)]
             both = cells.preactivation(np.concatenate(sums, axis=-1), self.gates, self.gate_shift)
             r, z, of_x, of_h = np.split(both, 4, axis=-1)
             r, z = cells.sigmoid(cells.limited(r)), cells.sigmoid(cells.limited(z))
@@ -271,7 +294,7 @@ class Rnn(RecurrentAttrs):
         y = np.zeros((*x.shape[:2], h.shape[1]), x.dtype)
         state = h.astype(np.int64)
         for place, inputs in self.steps(x):
-            acc = _products(inputs, state, self.parts(w_ih, w_hh, bias)[0])
+            acc = self.products(inputs, state, self.parts(w_ih, w_hh, bias)[0])
             gate = cells.limited(cells.preactivation(acc, self.gates, self.gate_shift))
             value = np.maximum(gate, 0) >> 4 if self.relu else cells.tanh(gate)
             state = cells.code_of(
@@ -435,12 +458,3 @@ def _sums(weight: Array) -> I64:
 
 def _limits(x: Array) -> tuple[int, int]:
     return (DType.S8 if x.dtype == np.int8 else DType.S16).limits
-
-
-def _products(x: I64, h: I64, part: tuple[Array, Array, Array]) -> I64:
-    """bias + x . w_ih + h . w_hh, exact by way of float64."""
-    w_ih, w_hh, bias = part
-    of_x = x[:, : w_ih.shape[1]].astype(np.float64) @ w_ih.astype(np.float64).T
-    of_h = h[:, : w_hh.shape[1]].astype(np.float64) @ w_hh.astype(np.float64).T
-    result: I64 = (of_x + of_h).astype(np.int64) + bias.astype(np.int64)
-    return result

@@ -147,7 +147,8 @@ class _Layer:
             tensors = self._plan.graph.tensors
             constants = [tensors[index].data for index in self._op.inputs[-3:]]
             dtype = tensors[self._op.inputs[0]].dtype
-            return self._attrs.largest_sum(dtype, *(data for data in constants if data is not None))
+            known = (data for data in constants if data is not None)
+            return max(self._attrs.largest_sums(dtype, *known))
         return self._sums(32768, 0) if self._is_wide else self._sums(128, self._zero_point)
 
     @cached_property

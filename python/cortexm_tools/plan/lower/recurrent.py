@@ -147,13 +147,28 @@ def _call(
     hidden = select.tensor(op.outputs[-1]).shape[1]
     w_ih, w_hh, plain = _constants(select, op)
     types = types_of(x.dtype, np.concatenate([w_ih, w_hh], axis=1), len(w_hh))
-    facts = {"largest_sum": attrs.largest_sum(x.dtype, w_ih, w_hh, plain)}
+    facts = {"largest_sum": max(attrs.largest_sums(x.dtype, w_ih, w_hh, plain))}
     kernel = select.kernel(op.kind, types, op, facts)
     label = op.layer.path or op.kind
     constants = [
         Constants(_in_blocks(weight, count), _in_blocks(bias, count))
         for (weight, bias), count in zip(parts, gates, strict=True)
     ]
+    apart: list[Constants] = []
+    if attrs.h_shift:
+        both = constants[0]
+        apart = [Constants(both.weight[:, hidden:], both.bias)]
+        constants[0] = Constants(both.weight[:, :hidden], both.bias)
+    weights = [
+        select.constant(
+            "w_" + label,
+            Weights(kernel.pack, each),
+            "x".join(map(str, each.weight.shape)),
+            needed=needed_bytes(kernel, each.weight),
+        )
+        for each in [*constants, *apart]
+    ]
+    beside = {"x_weight": weights.pop().name} if apart else {}
     ends = np.cumsum([count * hidden for count in gates])[:-1]
     multipliers = np.split(np.array(attrs.gates, np.int16), ends)
     multiplier = np.concatenate(
@@ -162,6 +177,8 @@ def _call(
     bias = np.concatenate([each.bias for each in constants])
     fields: dict[str, Field] = {
         "gates": select.constant("m_" + label, multiplier).name,
+        **beside,
+        "h_shift": attrs.h_shift,
         "steps": steps,
         "batches": batches,
         "inputs": inputs,
@@ -180,20 +197,12 @@ def _call(
         fields |= {"y_start": 0, "y_batch": 0 if len(parts) > 1 else hidden, "y_step": 0}
     args: list[Arg] = [
         *(select.operand(index) for index in op.inputs[: 1 + states]),
-        *(
-            select.constant(
-                "w_" + label,
-                Weights(kernel.pack, each),
-                "x".join(map(str, each.weight.shape)),
-                needed=needed_bytes(kernel, each.weight),
-            )
-            for each in constants
-        ),
+        *weights,
         select.constant("b_" + label, bias),
         *_results(attrs, op, len(parts) > 1),
         select.scratch(kernel, fields),
     ]
-    macs = steps * batches * sum(each.weight.size for each in constants)
+    macs = steps * batches * sum(each.weight.size for each in [*constants, *apart])
     return select.call(kernel, fields, args, macs)
 
 

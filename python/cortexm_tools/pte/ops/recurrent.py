@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from ...ir import ops
-from ...ir.recurrent import GATE_MULTIPLIER, GATE_SHIFTS, OUT_MULTIPLIER, OUT_SHIFT, STATE_BITS
+from ...ir.recurrent import (
+    GATE_MULTIPLIER,
+    GATE_SHIFTS,
+    H_SHIFT,
+    OUT_MULTIPLIER,
+    OUT_SHIFT,
+    STATE_BITS,
+)
 from ...ir.types import DType
 from ..call import Call, Converter, reads
 from ..operands import LIMITS
@@ -41,6 +48,7 @@ def _layer(kind: type[ops.RecurrentAttrs], sequence: bool) -> Converter:
             sequence=sequence,
             x_zero_point=call.integer("input_zero_point", zero_points),
             h_zero_point=call.integer("hidden_zero_point", zero_points),
+            h_shift=call.integer("hidden_shift", H_SHIFT),
             gate_shift=call.integer("gate_shift", GATE_SHIFTS[dtype]),
             gates=tuple(gates.tolist()),
             out_multiplier=call.integer("output_multiplier", OUT_MULTIPLIER),
