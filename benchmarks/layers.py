@@ -16,6 +16,7 @@ from benchmarks.sweep import Layer
 from tests.support import float_graphs, operator_examples
 from tests.support.data_graphs import data_graph
 from tests.support.graphs import Net
+from tests.support.random_graphs import random_gate
 from tests.support.recurrent import random_recurrent
 
 PRODUCTS = ("conv", "depthwise", "transposed", "linear")
@@ -26,6 +27,7 @@ _RANDOM = (
     *(float_graphs.lines_of_channels, float_graphs.planes_of_pixels, float_graphs.linear),
     *(float_graphs.transpose_convolution, float_graphs.matmul, float_graphs.pool),
     *(float_graphs.softmax, float_graphs.layer_norm, float_graphs.group_norm, random_recurrent),
+    random_gate,
 )
 _SEEDS = 24  # of each of these
 

@@ -221,9 +221,8 @@ def compile_program(program: Program, options: CompileOptions) -> Compiled:
 
 
 def _space(graph: Graph, options: CompileOptions) -> SearchSpace:
-    may_grow = options.optimize is not Optimize.SIZE
     return SearchSpace(
-        graph, options.target, options.kernels, apart=options.weights_apart, may_grow=may_grow
+        graph, options.target, options.kernels, options.optimize, apart=options.weights_apart
     )
 
 

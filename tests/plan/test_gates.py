@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ from cortexm_tools.ir import DType, Graph, Rescale, ops
 from cortexm_tools.ir.interpreter import run_graph
 from cortexm_tools.plan import KernelChoice, Plan, make_plan
 from cortexm_tools.plan.check import check_plan
+from cortexm_tools.plan.choose.kernels import PRICES, cost_of
+from cortexm_tools.plan.lower.gates import find_gates
+from cortexm_tools.plan.search import space
 from cortexm_tools.simplify import simplify
 from cortexm_tools.target import Isa, Optimize, Target
 
@@ -153,20 +157,36 @@ def test_what_no_gate_is() -> None:
         assert "gate" not in kernels(make_plan(simplify(graph), HOST))
 
 
+def test_what_is_put_together_costs_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all operators, with each kernel counted once."""
+    gates = fewer = 0
+    for seed, cpu in product(range(12), ("cortex-m55", "cortex-m4", "cortex-m0")):
+        graph = random_gate(seed) if seed % 2 else plain(1 << seed // 2, rows=4 * seed + 1)
+        for optimize in Optimize:
+            costs = []
+            for is_apart in (True, False):
+                with monkeypatch.context() as patch:
+                    if is_apart:
+                        patch.setattr(space, "find_gates", lambda graph: (graph, {}))
+                    found = space.SearchSpace(simplify(graph), Target.parse(cpu), optimize=optimize)
+                chosen = found.chosen(optimize).values()
+                costs.append(cost_of(chosen, PRICES[optimize].flash))
+            assert costs[1] <= costs[0]
+            fewer += costs[1] < costs[0]
+            gates += any(isinstance(op.attrs, ops.Gate) for op in found.graph.ops)
+    assert gates >= fewer > 20
+
+
 def test_gates_of_a_few_elements_stay() -> None:
-    for rows, is_gate in ((6, False), (7, True)):
-        assert ("gate" in kernels(make_plan(simplify(glu(5, rows=rows)), HOST))) is is_gate
-    net = Net()
-    x = net.input((4, 5))
-    for _ in range(2):  # of 20 elements each
-        x = net.mul(net.linear(x, 5), net.activation(net.linear(x, 5)))
-    assert kernels(make_plan(simplify(net.finish(x)), HOST)).count("gate") == 2
-    net = Net()
-    results = []
-    for of in (DType.S8, DType.S16):  # a kernel each
-        x = net.input((4, 5), of)
-        results.append(net.mul(x, net.activation(net.input((4, 5), of))))
-    assert "gate" not in kernels(make_plan(simplify(net.finish(*results)), HOST))
+    """Where others take the kernels of what they replace."""
+    for rows, is_gate in ((1, False), (400, True)):
+        net = Net()
+        a, b = net.input((rows, 5)), net.input((rows, 5))
+        small = net.mul(a, net.activation(b))
+        c, d = net.input((64, 5)), net.input((64, 5))
+        graph = simplify(net.finish(small, net.mul(c, d), net.activation(c)))
+        plan = make_plan(graph, Target.parse("cortex-m4"))
+        assert ("gate" in kernels(plan)) is is_gate, rows
 
 
 def plain(size: int, *, rows: int = 32, turned: bool = False, of: DType = DType.S8) -> Graph:
@@ -177,7 +197,7 @@ def plain(size: int, *, rows: int = 32, turned: bool = False, of: DType = DType.
 
 
 @pytest.mark.parametrize("turned", [False, True])
-@pytest.mark.parametrize(("rows", "size"), [(1024, 1), (205, 5), (61, 17), (32, 33), (16, 64)])
+@pytest.mark.parametrize(("rows", "size"), [(205, 5), (61, 17), (32, 33), (16, 64)])
 def test_parts_without_a_function(
     executor: PlanExecutor, rows: int, size: int, turned: bool
 ) -> None:
@@ -216,33 +236,11 @@ def test_wide_parts_of_tensors_of_two_sizes_stay(executor: PlanExecutor) -> None
 
 
 def test_which_parts_without_a_function_stay() -> None:
-    """A few; those that vectors or words read faster; those that something else reads; all, if flash counts.
-    Of int16 short ones."""
-    m4, m55 = Target.parse("cortex-m4"), Target.parse("cortex-m55")
+    """Those that something else reads, and of int16 single elements, of which kernels know no stride."""
     net = Net()
     a, b = halves(net, net.input((64, 20)), 1)
-    shared = net.finish(net.mul(a, b), net.activation(b))
-    for graph, target, optimize, is_gate in (
-        (plain(31), HOST, Optimize.BALANCED, False),
-        (plain(32), HOST, Optimize.BALANCED, True),
-        (plain(32), HOST, Optimize.SIZE, False),
-        (plain(32), m4, Optimize.BALANCED, True),
-        (plain(33), m4, Optimize.BALANCED, False),
-        (plain(36), m4, Optimize.BALANCED, False),
-        (plain(15, rows=80), m55, Optimize.BALANCED, False),
-        (plain(16, rows=80), m55, Optimize.BALANCED, True),
-        (shared, HOST, Optimize.BALANCED, False),
-    ):
-        plan = make_plan(simplify(graph), target, optimize=optimize)
-        assert ("gate" in kernels(plan)) is is_gate
-    for size, target, is_gate in (
-        (15, m4, False),
-        (16, m4, True),
-        (31, m55, False),
-        (32, m55, True),
-    ):
-        plan = make_plan(simplify(plain(size, of=DType.S16)), target, optimize=Optimize.SIZE)
-        assert any(name.startswith("copy") for name in kernels(plan)) is not is_gate
+    for graph in (net.finish(net.mul(a, b), net.activation(b)), plain(1, of=DType.S16)):
+        assert not find_gates(simplify(graph))[1]
 
 
 def test_products_of_cmsis_nn_stay() -> None:

@@ -26,8 +26,10 @@ def taking(pick: Pick) -> Iterator[None]:
     """Whatever is planned meanwhile has only these ways to compute its operators."""
 
     def options(space: SearchSpace) -> dict[int, tuple[Option, ...]]:
-        graph, ways = space.graph, space._lowerings.ways
-        return {op.outputs[0]: (Option(pick(graph, op, ways(op)), 0.0, {}, 0),) for op in graph.ops}
+        graph, ways = space.graph, space.lowerings.ways
+        return {
+            op.outputs[0]: (Option(pick(graph, op, [*ways(op)]), 0.0, {}, 0),) for op in graph.ops
+        }
 
     found = cached_property(options)
     found.__set_name__(SearchSpace, "options")
@@ -69,7 +71,7 @@ def numbered(number: int) -> Pick:
 def kernels_for(graph: Graph, target: Target) -> set[Kernel]:
     """All that may compute its operators."""
     space = SearchSpace(graph, target)
-    ways = (way for op in space.graph.ops for way in space._lowerings.ways(op))
+    ways = (way for op in space.graph.ops for way in space.lowerings.ways(op))
     return {call.kernel for way in ways for call in way.calls}
 
 

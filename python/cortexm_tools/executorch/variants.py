@@ -207,7 +207,7 @@ def _compile(
     for position, tensor in enumerate(graph.outputs):
         tensors[tensor] = first_out + position
     lowerings = Lowerings(graph, target)
-    options = [options_of(graph, lowerings, op) for op in graph.ops]
+    options = [options_of(lowerings, op) for op in graph.ops]
     lowered = [option.lowered for option in choose(options, PRICES[Optimize.BALANCED].flash)]
     sources = {key: source for each in lowered for key, source in each.sources.items()}
     constants, names = pack_constants(sources)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -46,12 +46,26 @@ class Option:
         costs = self.instructions >= other.instructions and self.memory >= other.memory
         return costs and self.parts >= other.parts
 
+    def then(self, other: Option) -> Option:
+        """A way to compute another operator behind it."""
+        sources = {**self.lowered.sources, **other.lowered.sources}
+        return Option(
+            Lowered(self.lowered.calls + other.lowered.calls, sources),
+            self.instructions + other.instructions,
+            {**self.flash, **other.flash},
+            max(self.memory, other.memory),
+        )
 
-def options_of(graph: Graph, lowerings: Lowerings, op: Op) -> tuple[Option, ...]:
+
+def options_of(lowerings: Lowerings, op: Op) -> tuple[Option, ...]:
     """The ways to compute an operator, without those that are no better than another one."""
+    return best(_option(lowerings, op, lowered) for lowered in lowerings.ways(op))
+
+
+def best(options: Iterable[Option]) -> tuple[Option, ...]:
+    """Those that are better than each other one in something."""
     kept: list[Option] = []
-    for lowered in lowerings.ways(op):
-        option = _option(graph, lowerings, op, lowered)
+    for option in options:
         if not any(option.is_no_better(other) for other in kept):
             kept = [other for other in kept if not other.is_no_better(option)] + [option]
     return tuple(kept)
@@ -65,7 +79,7 @@ def within(options: tuple[Option, ...], room: int | None) -> tuple[Option, ...]:
     return tuple(option for option in options if option.memory <= max(room, least))
 
 
-def _option(graph: Graph, lowerings: Lowerings, op: Op, lowered: Lowered) -> Option:
+def _option(lowerings: Lowerings, op: Op, lowered: Lowered) -> Option:
     flash: dict[Hashable, int] = {
         (key, source.nbytes) if lowerings.apart else source.content: source.nbytes
         for key, source in lowered.sources.items()
@@ -73,7 +87,7 @@ def _option(graph: Graph, lowerings: Lowerings, op: Op, lowered: Lowered) -> Opt
     for call in lowered.calls:
         flash[call.kernel.symbol] = code_sizes().get(call.kernel.symbol, 0)
     cost = sum(instructions(call, lowerings.target.core) for call in lowered.calls)
-    return Option(lowered, cost, flash, _memory(graph, op, lowered))
+    return Option(lowered, cost, flash, _memory(lowerings.graph, op, lowered))
 
 
 def _memory(graph: Graph, op: Op, lowered: Lowered) -> int:

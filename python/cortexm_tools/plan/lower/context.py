@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -51,18 +51,10 @@ def has_lowering(attrs: Attrs) -> bool:
 
 @dataclass(frozen=True)
 class Lowered:
-    """An operator as kernel calls.
-
-    Attributes:
-        calls: their constants have the keys of `sources` for names.
-        trail: which way was taken where there were several, by number.
-        ways: how many there were, each time.
-    """
+    """An operator as kernel calls; their constants have the keys of `sources` for names."""
 
     calls: tuple[Call, ...]
     sources: Mapping[str, Source]
-    trail: tuple[int, ...] = ()
-    ways: tuple[int, ...] = ()
 
 
 class Lowerings:
@@ -92,15 +84,13 @@ class Lowerings:
         # What the code of other libraries is compiled for.
         is_ours = choice is KernelChoice.BUILTIN
         self.isa = level(target.isa if is_ours else compiled_isa(target))
-        # By the first result of an operator, which no other one makes.
-        self._facts: dict[int, Any] = {}
-        self._ways: dict[int, tuple[Lowered, ...]] = {}
+        self._facts: dict[Op, Any] = {}
 
-    def lower(self, op: Op, trail: tuple[int, ...] = ()) -> Lowered:
-        """The kernel calls that compute `op`: the first way that there is, after those of a trail.
+    def ways(self, op: Op) -> Iterator[Lowered]:
+        """The calls of an operator in every way, the usual one first; of more than MOST_WAYS, so many.
 
         Raises:
-            CortexMError: no kernel serves it, or a parameter is out of its field's range.
+            CortexMError: no kernel serves it, or a parameter is out of its field's range, in all ways.
         """
         lowering = _LOWERINGS.get(type(op.attrs))
         if lowering is None:
@@ -109,39 +99,38 @@ class Lowerings:
                 where=str(op.layer),
                 hint=advice_on(op.layer.call),
             )
-        select = Selector(self, op, trail)
-        calls = tuple(lowering(select, op.attrs, op))
-        for call in calls:
-            check_ranges(call.kernel, call.fields, op)
-        return Lowered(calls, select.sources, tuple(select.trail), tuple(select.ways))
-
-    def ways(self, op: Op) -> tuple[Lowered, ...]:
-        """The calls of an operator in every way, the usual one first; of more than MOST_WAYS, so many."""
-        made = op.outputs[0]
-        if made not in self._ways:
-            found, trails = list[Lowered](), [tuple[int, ...]()]
-            while trails and len(found) < MOST_WAYS:
-                trail = trails.pop()
-                lowered = self.lower(op, trail)
-                found.append(lowered)
-                for place in range(len(trail), len(lowered.ways)):
-                    before = lowered.trail[:place]
-                    trails += [(*before, other) for other in range(1, lowered.ways[place])]
-            self._ways[made] = tuple(sorted(found, key=lambda each: each.trail))
-        return self._ways[made]
+        trail: tuple[int, ...] = ()
+        failures, found = list[CortexMError](), 0
+        for _ in range(MOST_WAYS):
+            select = Selector(self, op, trail)
+            try:
+                calls = tuple(lowering(select, op.attrs, op))
+                for call in calls:
+                    check_ranges(call.kernel, call.fields, op)
+            except CortexMError as error:
+                failures.append(error)
+            else:
+                yield Lowered(calls, select.sources)
+                found += 1
+            left = [place for place, way in enumerate(select.trail) if way + 1 < select.ways[place]]
+            if not left:
+                break
+            trail = (*select.trail[: left[-1]], select.trail[left[-1]] + 1)
+        if not found:
+            raise failures[0]
 
     def may_leave_gaps(self, index: int) -> bool:
         """Whether what makes a tensor could leave gaps between its pixels, as a concatenation in place asks
         for."""
         op = self._makers.get(index)
-        calls = self.ways(op)[0].calls if op is not None else ()
+        calls = next(self.ways(op)).calls if op is not None else ()
         return any(
             call.kernel.serves == "copy" or "out_pixel_stride" in dict(call.fields)
             for call in calls
         )
 
-    def once(self, key: int, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives the first time that it is asked for a tensor."""
+    def once(self, key: Op, find: Callable[[], _Fact]) -> _Fact:
+        """What `find` gives the first time that it is asked for an operator."""
         if key not in self._facts:
             self._facts[key] = find()
         found: _Fact = self._facts[key]
@@ -198,7 +187,7 @@ class Selector:
 
     def once(self, find: Callable[[], _Fact]) -> _Fact:
         """What `find` gives of the operator, which is the same in all ways."""
-        return self._lowerings.once(self._op.outputs[0], find)
+        return self._lowerings.once(self._op, find)
 
     def kernel(
         self, name: str, types: str | tuple[str, ...], op: Op, facts: Facts | None = None

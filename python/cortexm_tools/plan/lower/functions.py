@@ -7,7 +7,7 @@ of the code in its place, and there are 256 codes: the operators' own definition
 the bytes that they would have computed. So is what a layer with a single weight gives, a convolution of one
 channel or a linear layer of one feature, where nothing lies outside of the image.
 
-A table is flash: it must save instructions for its bytes, unless one of the operators is a table already.
+Whether a table, which is flash, pays is decided elsewhere (choose/fusions.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy as np
 
 from ...ir import (
     Array,
-    Attrs,
     DType,
     Graph,
     Layer,
@@ -30,21 +29,8 @@ from ...ir import (
     ops,
     same_layout,
 )
-from ...ir.edit import GraphBuilder, consumers, producers, remove_dead
+from ...ir.edit import GraphBuilder, consumers, producers
 from ...ir.exactness import is_exact
-from ...target import Isa, Target
-
-# Instructions an element, roughly, as `python -m benchmarks.sweep` counts them: of a table, of what costs
-# most, and of others.
-_TABLE = {Isa.MVE: 0.5, Isa.DSP: 2.5}
-_COSTS: dict[type[Attrs], Mapping[Isa, float]] = {
-    ops.Mul: {Isa.MVE: 3.5, Isa.DSP: 9},
-    ops.Div: {Isa.MVE: 30, Isa.DSP: 30},
-}
-_LAYERS = {Isa.MVE: 10, Isa.DSP: 30}
-_OTHERS = {Isa.MVE: 1, Isa.DSP: 2.5}
-_WITHOUT_SIMD = 2  # times those of DSP
-_PER_BYTE = 2  # instructions that a byte must save
 
 
 @dataclass(frozen=True)
@@ -62,12 +48,9 @@ class _Function:
     layer: Layer = Layer()
 
 
-def fuse_functions(graph: Graph, target: Target, *, may_grow: bool = True) -> Graph:
-    """`graph`, whose layouts are assigned, with tables.
-
-    Args:
-        may_grow: also with tables in addition to those that are there.
-    """
+def find_functions(graph: Graph) -> tuple[Graph, dict[Op, list[Op]]]:
+    """`graph`, whose layouts are assigned, with the tables that it might have, and by operators with these
+    those that they would make needless."""
     made_by, read_by = producers(graph), consumers(graph)
     known: dict[int, _Function] = {}
     for op in graph.ops:
@@ -75,18 +58,17 @@ def fuse_functions(graph: Graph, target: Target, *, may_grow: bool = True) -> Gr
         if found is not None:
             known[op.outputs[0]] = found
     places = {index: number for number, op in enumerate(graph.ops) for index in op.outputs}
-    kept = frozenset(graph.kept)
-    tables: dict[int, Array] = {}
-    gone: set[int] = set()
+    kept, gone = frozenset(graph.kept), set[int]()
+    build, tables = GraphBuilder(graph), dict[Op, list[Op]]()
     for op in reversed(graph.ops):
         index = op.outputs[0]
         if index not in known or index in gone or graph.tensors[index].dtype is not DType.S8:
             continue
         inner = _inner(op, graph, places, kept, read_by, known)
-        if _pays([op, *inner], graph.tensors[index].numel, target, may_grow):
-            tables[index] = known[index].values
+        if inner or not isinstance(op.attrs, ops.Activation | ops.Lookup):
             gone.update(each.outputs[0] for each in inner)
-    return _with_tables(graph, tables, known) if tables else graph
+            tables[_with_table(build, op, graph, known[index])] = [op, *inner]
+    return replace(graph, tensors=tuple(build.tensors)), tables
 
 
 def _follow(
@@ -193,32 +175,8 @@ def _inner(
     return found
 
 
-def _pays(replaced: list[Op], elements: int, target: Target, may_grow: bool) -> bool:
-    if any(isinstance(op.attrs, ops.Activation | ops.Lookup) for op in replaced):
-        return len(replaced) > 1
-    if not may_grow:
-        return False
-    isa = target.isa if target.isa in _TABLE else Isa.DSP
-    saved = sum(_costs(op)[isa] for op in replaced) - _TABLE[isa]
-    times = 1 if target.isa in _TABLE else _WITHOUT_SIMD
-    return times * saved * elements >= _PER_BYTE * elementwise.VALUES
-
-
-def _costs(op: Op) -> Mapping[Isa, float]:
-    return _LAYERS if _is_layer(op) else _COSTS.get(type(op.attrs), _OTHERS)
-
-
-def _with_tables(
-    graph: Graph, tables: Mapping[int, Array], known: Mapping[int, _Function]
-) -> Graph:
-    build = GraphBuilder(graph)
-    for op in graph.ops:
-        index = op.outputs[0]
-        if index in tables:
-            data = np.ascontiguousarray(tables[index].reshape(-1))
-            name = f"{graph.tensors[index].name}_table"
-            table = Tensor(name, DType.S8, data.shape, contiguous(1), data=data)
-            inputs = (known[index].of, build.add_tensor(table))
-            op = Op(ops.Activation(), inputs, op.outputs, known[index].layer)
-        build.add(op)
-    return remove_dead(build.finish())
+def _with_table(build: GraphBuilder, op: Op, graph: Graph, function: _Function) -> Op:
+    data = np.ascontiguousarray(function.values.reshape(-1))
+    name = f"{graph.tensors[op.outputs[0]].name}_table"
+    table = build.add_tensor(Tensor(name, DType.S8, data.shape, contiguous(1), data=data))
+    return Op(ops.Activation(), (function.of, table), op.outputs, function.layer)

@@ -5,33 +5,26 @@ What a table gives for `b` has no other reader than the product, so that nothing
 where it is multiplied: the same codes meet in the same product, which is requantized in the same way. If the
 operands are cut out of a larger tensor along one dimension, their elements are read where they lie.
 
-Gates of a few elements in all, as in a cosine of two vectors, stay what they are: they would save a hundred
-instructions or two for a kernel of some 400 bytes.
-
 The product of two parts of int8 without a function is a gate as well, whose table gives each code itself:
 the parts are not copied, which is a tenth to a third of the instructions and a quarter of the memory or more.
 Of int16 there is no such table, as its last entry belongs to what is no code. Their gate has none: it is the
 kernel of products, which reads rows of both operands that are equally far apart.
+
+Whether a gate pays is decided elsewhere (choose/fusions.py).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from ...ir import DType, Graph, Op, Tensor, ops, same_layout
 from ...ir.edit import GraphBuilder, consumers, producers
 from ...ir.rules import CODES
-from ...target import Isa, Target
-
-_LEAST = 32
-"""Elements of all gates of one type in a graph."""
-
-_LEAST_PLAIN = 1024
-"""Elements of all gates without a function: each saves some two instructions, for the table and a kernel."""
 
 
 @dataclass(frozen=True)
@@ -44,50 +37,22 @@ class _Operand:
     cut: Op | None = None
 
 
-def fuse_gates(graph: Graph, target: Target, *, may_grow: bool = True) -> Graph:
-    """`graph`, whose layouts are assigned, with gates; tensors keep their numbers.
-
-    Args:
-        may_grow: also without a function, which takes a table.
-    """
-    fuse = _Fuse(graph)
-    gates: dict[int, Op] = {}
-    gone: set[int] = set()
-
-    def take(found: list[_Found], least: int) -> bool:
-        if sum(graph.tensors[each.gate.outputs[0]].numel for each in found) < least:
-            return False
-        gates.update((each.gate.outputs[0], each.gate) for each in found)
-        gone.update(op.outputs[0] for each in found for op in each.without)
-        return bool(found)
-
-    for dtype in CODES:
-        take(_some(fuse.gate(op, dtype) for op in graph.ops), _LEAST)
-    build = GraphBuilder(graph)
-    take(_some(fuse.plain_gate(op, DType.S16, target.isa) for op in graph.ops), 1)
-    if may_grow:
-        codes = np.arange(-128, 128, dtype=np.int8)
-        table = build.add_tensor(Tensor("codes", DType.S8, codes.shape, (0,), codes))
-        plain = _some(fuse.plain_gate(op, DType.S8, target.isa, table) for op in graph.ops)
-        if not take(plain, _LEAST_PLAIN):
-            build = GraphBuilder(graph)
-    if not gates:
-        return graph
-    kept = (op for op in graph.ops if op.outputs[0] not in gone)
-    fused = tuple(gates.get(op.outputs[0], op) for op in kept)
-    return replace(graph, tensors=tuple(build.tensors), ops=fused)
+def find_gates(graph: Graph) -> tuple[Graph, dict[Op, list[Op]]]:
+    """`graph`, whose layouts are assigned, with a table that gates might read, and by gates the operators
+    that they would make needless."""
+    fuse, build = _Fuse(graph), GraphBuilder(graph)
+    codes = np.arange(-128, 128, dtype=np.int8)
+    table = build.add_tensor(Tensor("codes", DType.S8, codes.shape, (0,), codes))
+    tables = {DType.S8: (table,), DType.S16: ()}
+    gates = {}
+    for op, dtype in product(graph.ops, CODES):
+        found = fuse.gate(op, dtype) or fuse.plain_gate(op, dtype, *tables[dtype])
+        if found is not None:
+            gates[found[0]] = [op, *found[1]]
+    return (replace(graph, tensors=tuple(build.tensors)) if gates else graph), gates
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A gate, and the operators that it makes needless."""
-
-    gate: Op
-    without: tuple[Op, ...]
-
-
-def _some(found: Iterable[_Found | None]) -> list[_Found]:
-    return [each for each in found if each is not None]
+_Found = tuple[Op, Sequence[Op]]  # a gate, and the operators that it makes needless
 
 
 class _Fuse:
@@ -107,25 +72,25 @@ class _Fuse:
                 return self._made(op, attrs, table, op.inputs[1 - position], position == 0)
         return None
 
-    def plain_gate(self, op: Op, dtype: DType, isa: Isa, *table: int) -> _Found | None:
+    def plain_gate(self, op: Op, dtype: DType, *table: int) -> _Found | None:
         """A product of two parts; of int8 with the table of codes themselves."""
         attrs = self._product(op, dtype)
-        if attrs is None or self.gate(op, dtype) is not None:
+        if attrs is None:
             return None
-        out = self._graph.tensors[op.outputs[0]]
         a, b = (self._cut(_Operand(index)) for index in op.inputs)
         if a.cut is None or b.cut is None or a.dim is None or a.dim != b.dim:
             return None
-        piece = math.prod(out.memory_shape[out.dim_order.index(a.dim) :])
         without = (a.cut, b.cut)
+        out = self._graph.tensors[op.outputs[0]]
+        piece = math.prod(out.memory_shape[out.dim_order.index(a.dim) :])
         is_alike = self._graph.tensors[a.index].shape == self._graph.tensors[b.index].shape
-        if dtype is DType.S16 and not is_alike:
+        if dtype is DType.S16 and (piece == 1 or not is_alike):
             return None
-        if not _is_shorter(piece, dtype, isa) or not self._are_near(op, without):
+        if not self._are_near(op, without):
             return None
         zeros = attrs.a_zero_point, attrs.b_zero_point
         gate = ops.Gate(a.dim, a.begin, b.begin, *zeros, attrs.out_zero_point, attrs.rescale)
-        return _Found(replace(op, attrs=gate, inputs=(a.index, b.index, *table)), without)
+        return replace(op, attrs=gate, inputs=(a.index, b.index, *table)), without
 
     def _product(self, op: Op, dtype: DType) -> ops.Mul | None:
         """What a product of codes of a type does that can be a gate."""
@@ -167,7 +132,7 @@ class _Fuse:
             attrs.rescale,
         )
         inputs = a.index, b.index, table.inputs[1]
-        return _Found(replace(op, attrs=gate, inputs=inputs), tuple(without))
+        return replace(op, attrs=gate, inputs=inputs), without
 
     def _sole(self, index: int) -> Op | None:
         """The operator that makes a tensor which is read once, and nowhere outside."""
@@ -192,17 +157,6 @@ class _Fuse:
         numbers = {self._number[each.outputs[0]] for each in without}
         last = self._number[op.outputs[0]]
         return all(number in numbers for number in range(min(numbers), last))
-
-
-def _is_shorter(piece: int, dtype: DType, isa: Isa) -> bool:
-    """Whether a gate of parts without a function, of so many elements in one piece, takes fewer cycles than
-    their copies and a product, by the estimate. Vectors want two times eight; on DSP products have words. Of
-    int16 a piece is a run of the product, which takes some 50 instructions more than a row of a copy."""
-    if dtype is DType.S16:
-        return piece >= (32 if isa is Isa.MVE else 16)
-    if isa is Isa.MVE:
-        return piece >= 16
-    return isa is not Isa.DSP or (piece % 4 == 0 and 12 <= piece <= 32)
 
 
 def _lie_alike(x: Tensor, part: Tensor) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from ...ir import Graph
 from ...options.memories import Region
 from ...target import Optimize, Target
-from ..budget import check_alive, check_sizes
+from ..budget import check_alive
 from ..choose.kernels import PRICES
 from ..choose.options import Room
 from ..kernels.table import KernelChoice
@@ -36,7 +36,7 @@ def make_plan(
     """Plans `graph` (simplified, with layouts assigned) for `target` with the given memories and library:
     `plan_within` of a space of its own.
     """
-    space = SearchSpace(graph, target, kernels, may_grow=optimize is not Optimize.SIZE)
+    space = SearchSpace(graph, target, kernels, optimize)
     return plan_within(space, regions, optimize, ram_limit, bands=bands)
 
 
@@ -60,7 +60,6 @@ def plan_within(
         CortexMError: an operator has no kernel, the first one is named; a constant fits into no region.
         NoRoom: a tensor fits into no region.
     """
-    check_sizes(space.graph)
     check_alive(space.graph, share_memory(space.graph))
     if not bands:
         return assemble(space.as_given(optimize), (), regions, optimize)

@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
-from ...ir import Graph
+from ...ir import Graph, Op
 from ...target import Optimize, Target
+from ..budget import check_sizes
+from ..choose.fusions import fused
 from ..choose.kernels import PRICES, choose
 from ..choose.options import NO_LIMIT, Option, Room, options_of, within
 from ..kernels.table import KernelChoice
 from ..lower.context import Lowerings
-from ..lower.functions import fuse_functions
-from ..lower.gates import fuse_gates
+from ..lower.functions import find_functions
+from ..lower.gates import find_gates
 from ..memory.states import settle
 from .candidates import Candidates
 from .matrix_bands import together
@@ -24,8 +26,8 @@ class SearchSpace:
     """The candidates of a graph (simplified, with layouts assigned) on a target with a kernel library.
 
     What is found out for one plan, lowered operators, steps, and sizes, serves the next. With `apart`
-    the constants are for an image beside the code: see emit/apart.py. With `may_grow` operators may become
-    tables that take more flash.
+    the constants are for an image beside the code: see emit/apart.py. Operators are put together as
+    `optimize` asks for.
     """
 
     def __init__(
@@ -33,22 +35,32 @@ class SearchSpace:
         graph: Graph,
         target: Target,
         kernels: KernelChoice = KernelChoice.BUILTIN,
+        optimize: Optimize = Optimize.BALANCED,
         *,
         apart: bool = False,
-        may_grow: bool = True,
     ) -> None:
+        check_sizes(graph)
+        self.target = target
+        lowered = partial(Lowerings, target=target, choice=kernels, apart=apart)
+        self._options: dict[Op, tuple[Option, ...]] = {}
         # CMSIS-NN has products, and no gates or tables.
         if kernels is not KernelChoice.CMSIS_NN:
             # With other weights a table may be another one.
-            if not apart:
-                graph = fuse_functions(graph, target, may_grow=may_grow)
-            graph = fuse_gates(graph, target, may_grow=may_grow)
+            for find in (find_gates,) if apart else (find_functions, find_gates):
+                graph, fusions = find(graph)
+                if fusions:
+                    options = partial(self._options_of, lowered(graph))
+                    graph = fused(graph, fusions, options, PRICES[optimize].flash)
         self.graph = settle(graph)
-        self.target = target
-        self._lowerings = Lowerings(self.graph, target, kernels, apart=apart)
+        self.lowerings = lowered(self.graph)
         # By the number of the order, and what is chosen.
         self._known: dict[tuple[int, int, tuple[int, ...]], Candidates] = {}
         self._chosen: dict[tuple[Optimize, tuple[tuple[int, int], ...]], list[Option]] = {}
+
+    def _options_of(self, lowerings: Lowerings, op: Op) -> tuple[Option, ...]:
+        if op not in self._options:
+            self._options[op] = options_of(lowerings, op)
+        return self._options[op]
 
     @cached_property
     def options(self) -> dict[int, tuple[Option, ...]]:
@@ -57,7 +69,7 @@ class SearchSpace:
         Raises:
             CortexMError: an operator has no kernel, the first one is named.
         """
-        return {op.outputs[0]: options_of(self.graph, self._lowerings, op) for op in self.graph.ops}
+        return {op.outputs[0]: self._options_of(self.lowerings, op) for op in self.graph.ops}
 
     @cached_property
     def least_memory(self) -> dict[int, int]:
@@ -119,6 +131,6 @@ class SearchSpace:
         if key not in self._known:
             lowered = {made: option.lowered for made, option in chosen.items()}
             self._known[key] = Candidates(
-                graph, self.target, lowered, apart=self._lowerings.apart, spared=spared
+                graph, self.target, lowered, apart=self.lowerings.apart, spared=spared
             )
         return self._known[key]
