@@ -37,6 +37,7 @@ GOALS = (0.04, 0.15)
 _CALLS = 2  # at least for each term
 _WORTH = 1.02  # times the mean of squares that a term saves at least
 _LEAST = 1e-6
+_KERNELS = (*kernels(), *kernels("adapters"))
 
 Floats = NDArray[np.float64]
 Costs = dict[str, dict[str, dict[str, Any]]]  # by kernel, what, and core
@@ -97,7 +98,7 @@ def load() -> Costs:
     if not COSTS.is_file():
         return {}
     found: Costs = json.loads(COSTS.read_text(encoding="utf-8"))["kernels"]
-    of = {kernel.symbol: len(terms_of(kernel.symbol)["terms"]) for kernel in kernels()}
+    of = {kernel.symbol: len(terms_of(kernel.symbol)["terms"]) for kernel in _KERNELS}
     return {
         symbol: row
         for symbol, row in found.items()
@@ -130,7 +131,7 @@ def fit(cpu: str, counts: dict[str, int], only: str, costs: Costs) -> list[list[
         block = {n: tuple(v) if isinstance(v, list) else v for n, v in json.loads(fields).items()}
         by_symbol.setdefault(symbol, []).append((block, max(1, count)))
     lines, every = [], list[Floats]()
-    for kernel in kernels():
+    for kernel in _KERNELS:
         rows = by_symbol.get(kernel.symbol, [])
         name = kernel.symbol.removeprefix("cortexm_")
         if not rows or not fnmatchcase(name, only) or not terms_of(kernel.symbol)["terms"]:

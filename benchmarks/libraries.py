@@ -3,8 +3,8 @@
 
     CMSIS_NN_ROOT=/path/to/CMSIS-NN python -m benchmarks.libraries [--cpu CPU]... [--record] [model.pte]...
 
-Prints a table of every core, and with --record writes kernels/cmsis_nn.json, from which KERNELS auto
-and docs/kernels.md (scripts/kernel_files.py) take it. Models are compared as wholes, besides.
+Prints a table of every core, and with --record writes kernels/cmsis_nn.json, from which docs/kernels.md
+(scripts/kernel_files.py) takes it. Models are compared as wholes, besides.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact instructions of single kernel calls: every kernel that may take a layer, whether it pays or not.
 
-Each is called once for each parameter block of benchmarks/layers.py. Many calls are one program, in which
-all read the same memory and write to the same, as counts hardly depend on data. Large weights are random.
+Each is called once for each parameter block of benchmarks/layers.py; adapters of CMSIS-NN where CMSIS_NN_ROOT
+names a checkout. Many calls are one program, in which all read the same memory and write to the same, as
+counts hardly depend on data. Large weights are random.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,6 +24,7 @@ from cortexm_tools.emit import EmitOptions, emit
 from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Layer, Op, Tensor, ops
 from cortexm_tools.options.memories import Region
+from cortexm_tools.plan import KernelChoice
 from cortexm_tools.plan.kernels.params import VALUES
 from cortexm_tools.plan.lower.constants import (
     Source,
@@ -31,9 +34,11 @@ from cortexm_tools.plan.lower.constants import (
     with_names,
 )
 from cortexm_tools.plan.lower.context import Lowerings
+from cortexm_tools.plan.lower.functions import find_functions
+from cortexm_tools.plan.lower.gates import find_gates
 from cortexm_tools.plan.lower.lanes import with_lanes
 from cortexm_tools.plan.memory.overlap import order_of
-from cortexm_tools.plan.search.space import SearchSpace
+from cortexm_tools.plan.memory.states import settle
 from cortexm_tools.plan.types import (
     Arena,
     Buffer,
@@ -48,7 +53,7 @@ from cortexm_tools.run.boards import boards_for
 from cortexm_tools.run.counts import read_counts
 from cortexm_tools.run.elf import parse_elf
 from cortexm_tools.run.emulator import run_image
-from cortexm_tools.run.image import build_image
+from cortexm_tools.run.image import build_image, cmsis_nn_root
 from cortexm_tools.run.profile import build_plugin
 from cortexm_tools.run.result import INPUTS, pack_inputs
 from cortexm_tools.simplify import simplify
@@ -121,7 +126,11 @@ def _is_large(source: Source) -> bool:
 
 def _lowered(graph: Graph, target: Target) -> Iterator[Case]:
     """Every call of every way to compute each operator, and of two of its rows, as bands have them."""
-    lowerings = Lowerings(graph, target)
+    for find in (find_functions, find_gates):
+        graph, fusions = find(graph)
+        graph = replace(graph, ops=(*graph.ops, *fusions))
+    choice = KernelChoice.AUTO if cmsis_nn_root() else KernelChoice.BUILTIN
+    lowerings = Lowerings(graph, target, choice)
     for op in graph.ops:
         for lowered in lowerings.ways(op):
             for call in lowered.calls:
@@ -146,13 +155,10 @@ def cases(target: Target, only: str) -> list[Case]:
     for graphs, each in ((layers.usual(), calls), (layers.random(), _FEW)):
         found: dict[str, Case] = {}
         for graph in map(simplify, graphs):
-            try:
-                settled = SearchSpace(graph, target).graph
-            except CortexMError:
-                continue
-            for case in _lowered(settled, target):
-                if fnmatchcase(case.call.kernel.symbol, f"cortexm_{only}"):
-                    found.setdefault(case.key, case)
+            with suppress(CortexMError):
+                for case in _lowered(settle(graph), target):
+                    if fnmatchcase(case.call.kernel.symbol, f"cortexm_{only}"):
+                        found.setdefault(case.key, case)
         for key in sorted(found, key=lambda key: hashlib.sha256(key.encode()).digest()):
             some = kept.setdefault(found[key].call.kernel.symbol, [])
             if len(some) < each and found[key].call.macs <= products and found[key].fits:
@@ -193,7 +199,7 @@ def _program(some: Sequence[Case], target: Target, floats: bool) -> tuple[Plan, 
         )
         calls.append(replace(call, args=args, loop=0))
     constants, names = pack_constants(sources)
-    op = Op(ops.View(), (), (), Layer("call"))
+    op = Op(ops.View(), (source,), (place[DType.S8, 1],), Layer("call"))
     steps = [*(Step(op, (with_names(call, names),)) for call in calls), Step(op, ())]
     areas = enumerate(("in", "out", "scratch"))
     plan = Plan(
@@ -219,7 +225,8 @@ def _run(plan: Plan, data: bytes, work: Path) -> list[int]:
     """
     model = work / "model"
     model.mkdir(exist_ok=True)
-    for name, text in emit(plan, EmitOptions("fit", "benchmarks.fit", "", profile=True)).items():
+    options = EmitOptions("fit", "benchmarks.fit", "", profile=True)
+    for name, text in emit(plan, options, checks_cmsis_nn=bool(cmsis_nn_root())).items():
         (model / name).write_text(text, encoding="utf-8")
     kernels = sorted({call.kernel.symbol for step in plan.steps for call in step.calls})
     (model / "fit.report.json").write_text(json.dumps({"kernels": kernels}), encoding="utf-8")

@@ -238,7 +238,7 @@ function(cortexm_add_model)
   file(CONFIGURE OUTPUT "${environment}" CONTENT "cortexm_tools ${version}\n@report@\n" @ONLY)
   _cortexm_glob(tools GLOB_RECURSE "${package}" "*.py" "^(run|share|testing|models)/")
   list(APPEND tools "${root}/cmake/launch.py" "${root}/cmake/cores.json" "${root}/kernels/kernels.json"
-       "${root}/kernels/cmsis_nn.json" "${root}/kernels/code_sizes.json"
+       "${root}/kernels/costs.json" "${root}/kernels/code_sizes.json"
        "${root}/kernels/costs.json" "${root}/kernels/terms.json"
        "${root}/kernels/include/cortexm/params.h")
 

@@ -75,22 +75,6 @@ def cores(ledger: dict[str, Any]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def nearest(ledger: dict[str, Any]) -> str:
-    """Which core's figures serve for others."""
-    groups: dict[str, list[str]] = {}
-    for core in ledger["cores"]:
-        if "measured_as" in core:
-            groups.setdefault(core["measured_as"], []).append(core["name"])
-
-    def short(name: str) -> str:
-        return name.removeprefix("cortex-").upper().replace("PLUS", "+")
-
-    parts = [
-        f"{' and '.join(map(short, names))} by the {short(of)}" for of, names in groups.items()
-    ]
-    return ", ".join(parts)
-
-
 def table(kernels: list[Row]) -> str:
     """For each family a table: operators that have the same types, a column per instruction set."""
     isas: dict[tuple[str, str, str], set[str]] = {}
@@ -162,16 +146,18 @@ NN_HEAD = """
 `cortexm_<operator>_<types>_cmsis_nn` below `kernels/src/cmsis_nn/`: {operators}. A layer for which
 it would not give the same bytes keeps our kernel (docs/numerics.md).
 
-`KERNELS auto` takes it where this table says that it is the faster one (bold).
+`KERNELS auto` has both libraries' kernels to choose from, as it has several of ours: it takes those with
+which a model costs least, its code counted once.
+
 `benchmarks/libraries.py --record` counts the instructions of the same layers with both libraries,
 here CMSIS-NN {revision}, with the library's own compiler options. Columns: ours, CMSIS-NN's, and
-their quotient. Cores that are not listed go by the nearest one: {nearest}. `cortexm bench MODEL
---kernels builtin,cmsis-nn` prints the same for a model, layer by layer.
+their quotient, bold where CMSIS-NN takes fewer. `cortexm bench MODEL --kernels builtin,cmsis-nn`
+prints the same for a model, layer by layer.
 
 """
 
 
-def libraries(adapters: list[Row], data: dict[str, Any], near: str) -> str:
+def libraries(adapters: list[Row], data: dict[str, Any]) -> str:
     """Both libraries side by side: a row per operator, three columns per core; then whole models."""
     cores = list(dict.fromkeys(row["cpu"] for row in data["operators"]))
     title = "".join(f" {core.removeprefix('cortex-').upper()} | | |" for core in cores)
@@ -188,7 +174,7 @@ def libraries(adapters: list[Row], data: dict[str, Any], near: str) -> str:
         if adapter["types"] not in types[adapter["op"].removesuffix("_wide")]:
             types[adapter["op"].removesuffix("_wide")].append(adapter["types"])
     names = ", ".join(f"`{op}` ({', '.join(of)})" for op, of in types.items())
-    return NN_HEAD.format(operators=names, revision=data["cmsis_nn"], nearest=near) + "\n".join(
+    return NN_HEAD.format(operators=names, revision=data["cmsis_nn"]) + "\n".join(
         [*head, *lines, ""]
     )
 
@@ -312,7 +298,7 @@ def files() -> dict[Path, str]:
     ledger = json.loads((ROOT / "cmake" / "cores.json").read_text(encoding="utf-8"))
     rows, adapters = list(expand(tables["kernels"])), list(expand(tables["adapters"]))
     docs = HEAD.replace("{cores}", cores(ledger)) + table(rows) + contracts(tables)
-    docs += libraries(adapters, measured, nearest(ledger))
+    docs += libraries(adapters, measured)
     public = kernels / "include" / "cortexm" / "kernels.h"
     text = public.read_text(encoding="utf-8")
     macros = macros_of(text)

@@ -78,7 +78,6 @@ class CoreInfo:
         least: what every chip with this core has.
         flags: what makes arm-none-eabi-gcc compile for each of them, if it knows the core.
         boards: emulated boards that run its code, in the order to try; none for the host.
-        measured_as: whose figures of kernel libraries serve for it.
         executorch: its name in ExecuTorch.
         float_mac: instructions that a multiplication and an addition of floats take; 0 if it may have an
             FPU.
@@ -91,7 +90,6 @@ class CoreInfo:
     least: Isa
     flags: Mapping[Isa, tuple[str, ...]]
     boards: tuple[str, ...]
-    measured_as: Core
     executorch: str
     float_mac: int
     cycles: Mapping[str, Cost]
@@ -116,7 +114,6 @@ def _info(row: Mapping[str, Any]) -> CoreInfo:
             for isa, chosen in row["isas"].items()
         },
         boards=tuple(row.get("boards", ())),
-        measured_as=Core(row.get("measured_as", name)),
         executorch=row.get("executorch", name.removeprefix("cortex-").upper()),
         float_mac=row.get("float_mac", 0),
         cycles=_cycles(name),

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +18,21 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.ir import DType, Graph, Rescale, ops
 from cortexm_tools.ir.geometry import Window
 from cortexm_tools.plan import KernelChoice, make_plan
-from cortexm_tools.plan.kernels import faster_library
+from cortexm_tools.plan.choose.kernels import PRICES, cost_of
 from cortexm_tools.plan.kernels.packing import Constants
 from cortexm_tools.plan.kernels.packing_cmsis_nn import nn_channels, nn_depthwise, nn_wide
-from cortexm_tools.plan.kernels.table import Kernel, kernels
+from cortexm_tools.plan.kernels.table import Kernel, code_sizes, kernels
+from cortexm_tools.plan.search.space import SearchSpace
 from cortexm_tools.plan.types import Call, ScratchArg
 from cortexm_tools.report import layer_table, summary
 from cortexm_tools.run.image import build_image
-from cortexm_tools.target import Isa, Target
+from cortexm_tools.target import Isa, Optimize, Target
 
 from tests.cmsis_nn.nn_layers import FAMILIES, Layer, layer_program, random_layer
 from tests.support.graphs import Net, rescales
 
 NN = KernelChoice.CMSIS_NN
+ROOT = Path(__file__).parents[2]
 CPUS = {Isa.SCALAR: "cortex-m3", Isa.DSP: "cortex-m4", Isa.MVE: "cortex-m55"}
 
 
@@ -329,24 +333,24 @@ def test_what_cmsis_nn_has_not_stays_ours() -> None:
 # -- auto, report, errors ----------------------------------------------------------------------------
 
 
-def test_auto_takes_what_was_measured_to_be_faster(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {
-        ("cortex-m55", "mve", "linear"): {"builtin": 100, "cmsis-nn": 90},
-        ("cortex-m4", "dsp", "linear"): {"builtin": 90, "cmsis-nn": 100},
-    }
-    monkeypatch.setattr(faster_library, "_instructions", lambda: found)
-    layer = random_layer("linear", 2)
-    chosen = {
-        cpu: first_call(layer, cpu, KernelChoice.AUTO).kernel.library
-        for cpu in ("cortex-m55", "cortex-m85", "cortex-m4", "cortex-m7", "cortex-m3")
-    }
-    assert chosen == {
-        "cortex-m55": "cmsis-nn",
-        "cortex-m85": "cmsis-nn",  # as the M55
-        "cortex-m4": "builtin",
-        "cortex-m7": "builtin",  # as the M4
-        "cortex-m3": "builtin",  # not measured
-    }
+def test_auto_costs_no_more_than_either() -> None:
+    """In instructions and code, of which a kernel's is counted once."""
+    taken = set()
+    for family, cpu in product(FAMILIES, ("cortex-m55", "cortex-m4", "cortex-m0")):
+        found = {
+            choice: SearchSpace(random_layer(family, 2), Target.parse(cpu), choice).chosen(
+                Optimize.SPEED
+            )
+            for choice in KernelChoice
+        }
+        costs = {
+            choice: cost_of(ways.values(), PRICES[Optimize.SPEED].flash)
+            for choice, ways in found.items()
+        }
+        assert costs[KernelChoice.AUTO] <= min(costs.values()), (family, cpu)
+        for way in found[KernelChoice.AUTO].values():
+            taken |= {call.kernel.library for call in way.lowered.calls}
+    assert taken == {"builtin", "cmsis-nn"}
 
 
 def test_report_says_whose_kernel_each_layer_uses() -> None:
@@ -411,20 +415,12 @@ def test_auto_without_cmsis_nn_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kernel_library("auto", m55, builds=True) is KernelChoice.AUTO
 
 
-def test_recorded_figures_are_of_every_adapter_and_core() -> None:
-    found = faster_library._instructions()
-    cores = {(cpu, isa) for cpu, isa, _ in found}
-    assert len(cores) == 5 and ("cortex-m55", "mve") in cores
-    for cpu, isa in cores:
-        assert {op for c, i, op in found if (c, i) == (cpu, isa)} == {
-            kernel.op for kernel in kernels("adapters") if kernel.types == "s8"
-        }
-    # What auto is for: the larger of two values on cores without MVE; and what it must leave alone.
-    target = Target.parse("cortex-m4")
-    assert faster_library.is_faster("maximum", "s8", "cmsis-nn", target)
-    assert not faster_library.is_faster("conv2d", "s8", "cmsis-nn", target)
-    assert not faster_library.is_faster("maximum", "s16", "cmsis-nn", target)  # not measured
-    assert not faster_library.is_faster("maximum", "s8", "cmsis-nn", Target.parse("cortex-m55"))
+def test_costs_are_known_of_every_adapter() -> None:
+    costs = json.loads((ROOT / "kernels" / "costs.json").read_text(encoding="utf-8"))["kernels"]
+    for kernel in kernels("adapters"):
+        if not kernel.op.endswith("_wide"):  # which no network has
+            assert len(costs[kernel.symbol]["costs"]) == 4, kernel.symbol
+        assert code_sizes()[kernel.symbol] > 400
 
 
 def test_adapters_promise_no_order_of_access() -> None:

@@ -40,11 +40,12 @@ def check_text(plan: Plan, options: EmitOptions) -> str:
     body: list[str] = []
     for number, step in enumerate(plan.steps):
         # The images of a batch have equal blocks, and the same scratch memory.
-        for call in step.calls[:1]:
+        alike = {(call.kernel.symbol, call.fields): call for call in step.calls}
+        for place, call in enumerate(alike.values()):
             types, name = call.kernel.types, call.kernel.op.removesuffix("_wide")
             if call.kernel.library == LIBRARY and name in _CHECKED.get(types, ()):
                 given = _given(call)
-                prefix = f"{options.name}_op{number}"
+                prefix = f"{options.name}_op{number}" + (f"_{place}" if place else "")
                 lines += _layer(prefix, step, call, plan)
                 body.append(
                     f"    CORTEXM_NN_NEEDS(cortexm_nn_{name}_{types}_scratch(&{prefix}_params), "

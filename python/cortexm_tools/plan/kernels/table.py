@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -15,13 +16,13 @@ from ...target import CORES, Isa, Target
 from . import cmsis_nn
 from .contract import Expression, Fields, named, parse
 from .facts import Facts, Known
-from .faster_library import is_faster
 
 BUILTIN = "builtin"
 
 
 class KernelChoice(Enum):
-    """Which library's kernels a model uses: ours; CMSIS-NN's where it has them; the faster ones."""
+    """Which library's kernels a model uses: ours; CMSIS-NN's where it has them; of all
+    those with which the model costs least."""
 
     BUILTIN = BUILTIN
     CMSIS_NN = cmsis_nn.LIBRARY
@@ -107,7 +108,7 @@ def kernels(part: str = "kernels") -> tuple[Kernel, ...]:
 
 @cache
 def code_sizes() -> dict[str, int]:
-    """Bytes of machine code at -Os of every kernel that has variants, by symbol.
+    """Bytes of machine code at -Os of every kernel, by symbol.
 
     Written by scripts/kernel_sizes.py.
     """
@@ -139,8 +140,8 @@ def find_kernels(
     facts: Facts | None = None,
     choice: KernelChoice = KernelChoice.BUILTIN,
 ) -> tuple[Kernel, ...]:
-    """The kernels that `target` runs and whose requirements `facts` meet: an adapter alone if `choice` wants
-    it, else ours.
+    """The kernels that `target` runs and whose requirements `facts` meet: ours, or adapters, or both, as
+    `choice` wants them.
 
     Args:
         types: element types that serve, the best first.
@@ -149,29 +150,20 @@ def find_kernels(
         CortexMError: the table has no such kernel for these types.
     """
     known = Known(facts or {})
-    if choice is not KernelChoice.BUILTIN:
-        for each in types:
-            adapter = find_adapter(op, each, known)
-            if adapter is not None and (
-                choice is KernelChoice.CMSIS_NN or is_faster(op, each, adapter.library, target)
-            ):
-                return (adapter,)
-    for each in types:
-        found = tuple(kernel for kernel in variants(op, each, target) if kernel.takes(known))
-        if found:
-            return found
+
+    def of_best_types(every: Callable[[str], Iterable[Kernel]]) -> tuple[Kernel, ...]:
+        found = (tuple(k for k in every(each) if k.takes(known)) for each in types)
+        return next(filter(None, found), ())
+
+    adapters = () if choice is KernelChoice.BUILTIN else kernels("adapters")
+    theirs = of_best_types(lambda each: (k for k in adapters if (k.op, k.types) == (op, each)))
+    if choice is KernelChoice.CMSIS_NN and theirs:
+        return theirs
+    if found := of_best_types(lambda each: variants(op, each, target)) + theirs:
+        return found
     others = sorted({kernel.types for kernel in kernels() if kernel.op == op})
     raise CortexMError(
         f"no {op} kernel for element types {types[-1]!r}",
         where=layer,
         hint=f"{op} exists for: {', '.join(others) or 'none'}; see docs/kernels.md",
     )
-
-
-def find_adapter(op: str, types: str, known: Known) -> Kernel | None:
-    """The adapter for a layer of another library's operator; None where that library has none, or
-    one that would not give our results."""
-    for kernel in kernels("adapters"):
-        if (kernel.op, kernel.types) == (op, types) and kernel.takes(known):
-            return kernel
-    return None

@@ -77,7 +77,7 @@ def forms_of(select: Selector, attrs: ops.ConvAttrs, op: Op) -> tuple[Layer | Ro
     alone between whose pixels other channels may lie."""
     dtype = select.tensor(op.inputs[0]).dtype
     problem = _problem(select, attrs, op)
-    is_ours = select.choice is KernelChoice.BUILTIN
+    is_ours = select.choice is not KernelChoice.CMSIS_NN
     may_join = is_ours and not problem.long and not select.is_joined(op.outputs[0])
     found: list[Layer | Rows] = []
     for form in _kinds(problem, is_ours):

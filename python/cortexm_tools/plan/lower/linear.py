@@ -53,7 +53,7 @@ def _is_image(
 ) -> bool:
     """Whether the rows can be taken for the pixels of an image and the layer for its 1x1 convolution."""
     return (
-        select.choice is KernelChoice.BUILTIN
+        select.choice is not KernelChoice.CMSIS_NN
         and x.dtype is DType.S8
         and attrs.weight_zero_point == 0
         and max(rows, in_features, out_features) < 1 << 16
