@@ -148,6 +148,11 @@ def revision() -> str:
     return found[1] if found else "unknown"
 
 
+def lines_of(data: dict[str, Any]) -> str:
+    """As JSON, a line for each row."""
+    return re.sub(r", (?=\{\"cpu)", ",\n", json.dumps(data)) + "\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", nargs="*", type=Path)
@@ -178,7 +183,7 @@ def main() -> int:
                         row |= {key: found[key] for key in ("name", "macs", "instructions")}
                         data["models"].append(row)
             if args.record:
-                RECORD.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+                RECORD.write_text(lines_of(data), encoding="utf-8")
     except CortexMError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -27,7 +27,7 @@ from ..pte.values import (
     PteTensor,
 )
 from ..target import Target
-from .variants import Variant, variant_of
+from .variants import Variant, chosen, variant_of
 
 # Wrappers in runtime/executorch/include/cortexm/executorch_operators.h: cortex_m::<name>.out.
 WRAPPED = {
@@ -106,7 +106,7 @@ def find_operators(
             hint=did_you_mean(unused[0], names),
         )
     return Operators(
-        dict(sorted(wrapped.items())), tuple(variants.values()), tuple(sorted(seen_external))
+        dict(sorted(wrapped.items())), chosen(list(variants.values())), tuple(sorted(seen_external))
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..ir import Graph, Layer
 from ..ir.types import QuantParams
 from ..plan import lower
 from ..plan.choose.kernels import PRICES, choose
-from ..plan.choose.options import options_of
+from ..plan.choose.options import Option, options_of
 from ..plan.lower.constants import pack_constants, with_names
 from ..plan.lower.context import Lowerings
 from ..plan.memory.offset_search import align_up
@@ -48,7 +49,7 @@ _INTS, _DOUBLES, _BOOLS, _TENSORS, _CONSTANT = range(6, 11)
 
 @dataclass(frozen=True)
 class Variant:
-    """One call of an operator, compiled.
+    """One call of an operator, compiled; `chosen` finds its kernel calls, their data and their scratch.
 
     Attributes:
         operator: its name with overload.
@@ -56,6 +57,7 @@ class Variant:
         constants: data of tensor arguments that the compiled code has taken in, in the order of the
             signature; the argument's bytes must equal them.
         graph: the call as a graph.
+        options: the ways to compute its operators.
         tensors: for each tensor of the graph that is an argument, its number among the tensors
             of the arguments.
         calls: kernel calls, each with the offset of its scratch in the temporary memory.
@@ -69,13 +71,36 @@ class Variant:
     signature: tuple[int, ...]
     constants: tuple[bytes, ...]
     graph: Graph
+    options: tuple[tuple[Option, ...], ...]
     tensors: dict[int, int]
-    calls: tuple[tuple[KernelCall, int], ...]
-    data: tuple[Constant, ...]
     offsets: dict[int, int]
     temp: int
     tensor_count: int
     where: str
+    calls: tuple[tuple[KernelCall, int], ...] = ()
+    data: tuple[Constant, ...] = ()
+
+
+def chosen(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """With the ways that cost least for all of them together, which share the code of kernels."""
+    every = [ways for variant in variants for ways in variant.options]
+    ways = iter(choose(every, PRICES[Optimize.BALANCED].flash))
+    return tuple(_with_calls(v, list(islice(ways, len(v.options)))) for v in variants)
+
+
+def _with_calls(variant: Variant, options: Sequence[Option]) -> Variant:
+    lowered = [option.lowered for option in options]
+    sources = {key: source for each in lowered for key, source in each.sources.items()}
+    constants, names = pack_constants(sources)
+    calls = tuple(with_names(call, names) for each in lowered for call in each.calls)
+    taken = (arg for call in calls for arg in call.args if isinstance(arg, ScratchArg))
+    scratch = max((arg.offset + arg.nbytes for arg in taken), default=0)
+    return replace(
+        variant,
+        calls=tuple((call, variant.temp) for call in calls),
+        data=constants,
+        temp=variant.temp + align_up(scratch, 16),
+    )
 
 
 def _flatten(program: PteProgram, indices: Sequence[int]) -> list[int]:
@@ -207,10 +232,7 @@ def _compile(
     for position, tensor in enumerate(graph.outputs):
         tensors[tensor] = first_out + position
     lowerings = Lowerings(graph, target)
-    options = [options_of(lowerings, op) for op in graph.ops]
-    lowered = [option.lowered for option in choose(options, PRICES[Optimize.BALANCED].flash)]
-    sources = {key: source for each in lowered for key, source in each.sources.items()}
-    constants, names = pack_constants(sources)
+    options = tuple(options_of(lowerings, op) for op in graph.ops)
     offsets: dict[int, int] = {}
     size = 0
     for op in graph.ops:
@@ -218,9 +240,6 @@ def _compile(
             if index not in graph.outputs:
                 offsets[index] = size
                 size += align_up(graph.tensors[index].nbytes, 16)
-    calls = tuple(with_names(call, names) for each in lowered for call in each.calls)
-    taken = (arg for call in calls for arg in call.args if isinstance(arg, ScratchArg))
-    scratch = max((arg.offset + arg.nbytes for arg in taken), default=0)
     signature = [count]
     for index in described:
         signature += _describe(single, index, embedded)
@@ -230,11 +249,10 @@ def _compile(
         signature=tuple(signature),
         constants=tuple(bytes(_data(program, index)) for index in order),
         graph=graph,
+        options=options,
         tensors=tensors,
-        calls=tuple((call, size) for call in calls),
-        data=constants,
         offsets=offsets,
-        temp=size + align_up(scratch, 16),
+        temp=size,
         tensor_count=len(arguments),
         where=str(layer) if layer != Layer() else f"instruction {number}",
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 
 from ...target import Optimize
 from .options import Option
@@ -87,6 +87,8 @@ class _Problem:
 
         self.ways = [sorted(map(way, options), key=lambda w: w.cost) for options in operators]
         self.every = (1 << len(shared)) - 1
+        # What an operator has in all ways is there in any case.
+        self.sunk = reduce(or_, (reduce(and_, (w.shared for w in ways)) for ways in self.ways), 0)
 
     def price(self, parts: Parts) -> float:
         return sum(price for place, price in enumerate(self.prices) if parts >> place & 1)
@@ -120,7 +122,7 @@ class _Problem:
             open_ = reduce(or_, (way.shared for way in chosen), 0)
             others = {way.shared | open_: None for ways in self.ways for way in ways}
             bits = [1 << place for place in range(len(self.prices))]
-            there = [bit for bit in bits if bit & open_]
+            there = [bit for bit in bits if bit & open_ & ~self.sunk]
             others |= {open_ & ~part: None for part in there}
             for part in there if len(there) * len(bits) <= MOST_SWAPS else ():
                 others |= {open_ & ~part | new & ~part: None for new in bits}
