@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
 
 from ...ir import Array
 from . import (
@@ -19,100 +22,72 @@ from . import (
 from .packing import Constants, Tables
 
 
-def same_size(constants: Constants) -> int:
-    return constants.weight.size
-
-
 @dataclass(frozen=True)
 class Form:
     """How a kernel wants the constants of a layer.
 
     Attributes:
         weights: the weights as it reads them.
-        size: how many these are, in the element type of the layer's; of codes, bytes.
         tables: the constants per channel as it reads them.
     """
 
     weights: Callable[[Constants], Array] = lambda constants: constants.weight
-    size: Callable[[Constants], int] = same_size
     tables: Callable[[Constants], Tables] = lambda constants: constants.tables
 
 
 FORMS: dict[str, Form] = {
     "": Form(),
-    "column_twos": Form(
-        packing_dsp.column_twos, packing_dsp.column_twos_size, packing_dsp.two_tables
-    ),
+    "column_twos": Form(packing_dsp.column_twos, packing_dsp.two_tables),
     "depthwise16": Form(packing_mve.depthwise16),
-    "depthwise8": Form(packing_mve.depthwise8, packing_mve.depthwise8_size),
+    "depthwise8": Form(packing_mve.depthwise8),
     "eights": Form(packing_scalar.eights),
     "float_beside": Form(packing_floats.float_beside),
-    "float_channels": Form(packing_floats.float_channels, packing_floats.float_channels_size),
+    "float_channels": Form(packing_floats.float_channels),
     "float_eights": Form(packing_floats.float_eights),
-    "float_fours": Form(packing_floats.float_fours, packing_floats.float_fours_size),
-    "float_filled": Form(packing_floats.float_filled, packing_floats.float_filled_size),
+    "float_fours": Form(packing_floats.float_fours),
+    "float_filled": Form(packing_floats.float_filled),
     "fours": Form(packing_scalar.fours),
-    "gemm4": Form(packing_mve.gemm4, packing_mve.gemm4_size),
-    "gemm4_wide": Form(packing_mve.gemm4_wide, packing_mve.gemm4_wide_size),
-    "gemm8": Form(packing_mve.gemm8, packing_mve.gemm8_size),
-    "nibble_channels": Form(
-        nibbles.nibble_channels, nibbles.nibble_channels_size, packing.narrow_plain_bias
-    ),
-    "nibble_depthwise8": Form(
-        nibbles.nibble_depthwise8, nibbles.nibble_depthwise8_size, packing.narrow
-    ),
-    "nibble_eights": Form(nibbles.nibble_eights, nibbles.nibble_eights_size),
-    "nibble_fours": Form(nibbles.nibble_fours, nibbles.nibble_fours_size, packing.narrow),
-    "nibble_gemm4": Form(nibbles.nibble_gemm4, nibbles.nibble_gemm4_size, packing.narrow),
-    "nibble_gemm4_wide": Form(nibbles.nibble_gemm4_wide, nibbles.nibble_gemm4_wide_size),
-    "nibble_gemm8": Form(nibbles.nibble_gemm8, nibbles.nibble_gemm8_size, packing.narrow),
-    "nibble_lines": Form(nibbles.nibble_lines, nibbles.nibble_lines_size),
-    "nibble_pairs": Form(nibbles.nibble_pairs, nibbles.nibble_pairs_size, packing.narrow),
-    "nibble_rows": Form(nibbles.nibble_rows, nibbles.half_size, packing.narrow),
-    "nibble_signed_fours": Form(
-        nibbles.nibble_signed_fours, nibbles.nibble_fours_size, packing.narrow
-    ),
-    "nibble_tap_fours": Form(nibbles.nibble_tap_fours, nibbles.half_size, packing.narrow),
-    "nibble_twos": Form(nibbles.nibble_twos, nibbles.nibble_twos_size, packing.narrow),
-    "nibbles": Form(nibbles.nibbles, nibbles.half_size),
+    "gemm4": Form(packing_mve.gemm4),
+    "gemm4_wide": Form(packing_mve.gemm4_wide),
+    "gemm8": Form(packing_mve.gemm8),
+    "nibble_channels": Form(nibbles.nibble_channels, packing.narrow_plain_bias),
+    "nibble_depthwise8": Form(nibbles.nibble_depthwise8, packing.narrow),
+    "nibble_eights": Form(nibbles.nibble_eights),
+    "nibble_fours": Form(nibbles.nibble_fours, packing.narrow),
+    "nibble_gemm4": Form(nibbles.nibble_gemm4, packing.narrow),
+    "nibble_gemm4_wide": Form(nibbles.nibble_gemm4_wide),
+    "nibble_gemm8": Form(nibbles.nibble_gemm8, packing.narrow),
+    "nibble_lines": Form(nibbles.nibble_lines),
+    "nibble_pairs": Form(nibbles.nibble_pairs, packing.narrow),
+    "nibble_rows": Form(nibbles.nibble_rows, packing.narrow),
+    "nibble_signed_fours": Form(nibbles.nibble_signed_fours, packing.narrow),
+    "nibble_tap_fours": Form(nibbles.nibble_tap_fours, packing.narrow),
+    "nibble_twos": Form(nibbles.nibble_twos, packing.narrow),
+    "nibbles": Form(nibbles.nibbles),
     "nn_channels": Form(tables=packing_cmsis_nn.nn_channels),
-    "nn_depthwise": Form(
-        packing_cmsis_nn.nn_depthwise, lambda c: c.weight.size + 3, packing_cmsis_nn.nn_channels
-    ),
-    "nn_nibbles": Form(nibbles.nn_nibbles, nibbles.nn_nibbles_size, packing_cmsis_nn.nn_channels),
-    "nn_wide": Form(
-        packing_cmsis_nn.nn_eight_more, lambda c: c.weight.size + 8, packing_cmsis_nn.nn_wide
-    ),
-    "pairs": Form(packing_dsp.pairs, packing_dsp.all_pairs_size),
-    "phases_gemm4": Form(
-        packing_mve.phases_gemm4, packing_mve.phases_gemm4_size, packing.phase_biases
-    ),
-    "phases_nibble_gemm4": Form(
-        nibbles.phases_nibble_gemm4, nibbles.phases_nibble_gemm4_size, packing.narrow_phases
-    ),
-    "phases_nibble_pairs": Form(
-        nibbles.phases_nibble_pairs, nibbles.phases_nibble_pairs_size, packing.narrow_phases
-    ),
-    "phases_pairs": Form(
-        packing_dsp.phases_pairs, packing_dsp.phases_pairs_size, packing.phase_biases
-    ),
+    "nn_depthwise": Form(packing_cmsis_nn.nn_depthwise, packing_cmsis_nn.nn_channels),
+    "nn_nibbles": Form(nibbles.nn_nibbles, packing_cmsis_nn.nn_channels),
+    "nn_wide": Form(packing_cmsis_nn.nn_eight_more, packing_cmsis_nn.nn_wide),
+    "pairs": Form(packing_dsp.pairs),
+    "phases_gemm4": Form(packing_mve.phases_gemm4, packing.phase_biases),
+    "phases_nibble_gemm4": Form(nibbles.phases_nibble_gemm4, packing.narrow_phases),
+    "phases_nibble_pairs": Form(nibbles.phases_nibble_pairs, packing.narrow_phases),
+    "phases_pairs": Form(packing_dsp.phases_pairs, packing.phase_biases),
     "plain_bias": Form(tables=packing.plain_bias),
     "raised": Form(packing_scalar.raised),
-    "row_sixteens": Form(packing_mve.row_sixteens, packing_mve.row_sixteens_size),
+    "row_sixteens": Form(packing_mve.row_sixteens),
     "signed_fours": Form(packing_scalar.signed_fours),
-    "signed_split_fours": Form(
-        packing_dsp.signed_split_fours, packing_dsp.signed_split_twos_size, packing_dsp.four_tables
-    ),
-    "signed_split_twos": Form(packing_dsp.signed_split_twos, packing_dsp.signed_split_twos_size),
+    "signed_split_fours": Form(packing_dsp.signed_split_fours, packing_dsp.four_tables),
+    "signed_split_twos": Form(packing_dsp.signed_split_twos),
     "tap_fours": Form(packing_scalar.tap_fours),
-    "tap_pairs": Form(packing_dsp.tap_pairs, packing_dsp.tap_pairs_size),
-    "sixteens": Form(packing_mve.sixteens, packing_mve.sixteens_size),
-    "split_twos": Form(packing_dsp.split_twos, packing_dsp.split_twos_size),
-    "tiles": Form(packing_mve.tiles, packing_mve.sixteens_size, packing_mve.tile_tables),
-    "twos": Form(packing_dsp.twos, packing_dsp.twos_size),
-    "wide_phases_gemm4": Form(packing_mve.wide_phases_gemm4, packing_mve.wide_phases_gemm4_size),
-    "wide_phases_pairs": Form(packing_dsp.phases_pairs, packing_dsp.phases_pairs_size),
-    "window_rows": Form(packing_dsp.window_rows, lambda c: c.weight.size + 1),
+    "tap_pairs": Form(packing_dsp.tap_pairs),
+    "sixteens": Form(packing_mve.sixteens),
+    "split_twos": Form(packing_dsp.split_twos),
+    "tiles": Form(packing_mve.tiles, packing_mve.tile_tables),
+    "twos": Form(packing_dsp.twos),
+    "wide_phases_gemm4": Form(packing_mve.wide_phases_gemm4),
+    "wide_phases_pairs": Form(packing_dsp.phases_pairs),
+    "window_rows": Form(packing_dsp.window_rows),
 }
 
 
@@ -125,7 +100,9 @@ class Weights:
 
     @property
     def nbytes(self) -> int:
-        return FORMS[self.form].size(self.constants) * self.constants.weight.itemsize
+        of = self.constants
+        size = _size(self.form, of.weight.shape, of.channels, of.groups, of.stride, of.wide)
+        return size * of.weight.itemsize
 
     @property
     def tables(self) -> Tables:
@@ -133,3 +110,20 @@ class Weights:
 
     def pack(self) -> Array:
         return FORMS[self.form].weights(self.constants)
+
+
+@lru_cache(maxsize=4096)
+def _size(
+    form: str,
+    shape: tuple[int, ...],
+    channels: int,
+    groups: int,
+    stride: tuple[int, int],
+    wide: bool,
+) -> int:
+    """How many weights a form has: as many whatever they are."""
+    biases = np.zeros(channels, np.int32)
+    nothing = Constants(
+        np.zeros(shape, np.int8), biases, (), groups, biases, stride=stride, wide=wide
+    )
+    return FORMS[form].weights(nothing).size

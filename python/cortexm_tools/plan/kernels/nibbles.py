@@ -14,10 +14,8 @@ from .packing_mve import (
     behind_phases_gemm4,
     columns_first,
     depthwise8,
-    depthwise8_size,
     in_chunks,
     whole_chunks,
-    whole_depth,
 )
 from .packing_scalar import tap_fours
 
@@ -48,10 +46,6 @@ def nn_nibbles(constants: Constants) -> Array:
     return np.pad(halves(codes[:, 0], codes[:, 1]), (0, 2))
 
 
-def nn_nibbles_size(constants: Constants) -> int:
-    return -(-constants.weight.size // 2) + 2
-
-
 def nibble_twos(constants: Constants) -> Array:
     """Bytes 16 * b + (a + 8) of channels in twos, an odd number filled up with zeros, for the inputs
     k, k + 2, k + 1, k + 3 in a word: see kernels/src/common/products_dsp.h."""
@@ -75,16 +69,6 @@ def nibble_channels(constants: Constants) -> Array:
     return in_blocks(constants, block, rest)
 
 
-def nibble_channels_size(constants: Constants) -> int:
-    channels, depth = constants.rows.shape
-    return int(-(-channels // 2) * depth)
-
-
-def nibble_twos_size(constants: Constants) -> int:
-    channels, depth = constants.rows.shape
-    return int(4 * -(-channels // 2) * -(-depth // 4))
-
-
 def _nibble_pairs(rows: Array) -> Array:
     """nibble_pairs without what may follow."""
     whole = len(rows) // 4 * 4
@@ -96,25 +80,16 @@ def _nibble_pairs(rows: Array) -> Array:
     return np.concatenate([blocks.reshape(-1), halves(rest[..., 0], rest[..., 1]).reshape(-1)])
 
 
-def _nibble_pairs_sizes(channels: int, depth: int) -> tuple[int, int]:
-    """The bytes of the blocks and of the channels that are left."""
-    return channels // 4 * 4 * -(-depth // 2), channels % 4 * 4 * -(-depth // 8)
-
-
 def _behind_nibble_pairs(constants: Constants) -> int:
     channels, depth = constants.rows.shape
     needed = 4 if channels >= 4 and ends_early(depth) else 0
-    return max(0, needed - _nibble_pairs_sizes(channels, depth)[1])
+    return max(0, needed - int(channels % 4 * 4 * -(-depth // 8)))
 
 
 def nibble_pairs(constants: Constants) -> Array:
     """Words of four channels at two inputs, then channels that are left, eight inputs in a word: see
     kernels/src/common/products_dsp.h. The last block is read in fours of inputs, as in `pairs`."""
     return filled_up([_nibble_pairs(constants.rows)], _behind_nibble_pairs(constants))
-
-
-def nibble_pairs_size(constants: Constants) -> int:
-    return sum(_nibble_pairs_sizes(*constants.rows.shape)) + _behind_nibble_pairs(constants)
 
 
 def _behind_phases_nibble_pairs(constants: Constants) -> int:
@@ -128,12 +103,6 @@ def phases_nibble_pairs(constants: Constants) -> Array:
     return filled_up(parts, _behind_phases_nibble_pairs(constants))
 
 
-def phases_nibble_pairs_size(constants: Constants) -> int:
-    channels = constants.weight.shape[0]
-    sizes = (sum(_nibble_pairs_sizes(channels, depth)) for depth in phase_depths(constants))
-    return sum(sizes) + _behind_phases_nibble_pairs(constants)
-
-
 def nibble_vectors(codes: Array, width: int = 16) -> Array:
     """Codes in vectors of 32, or twice `width`, two in a byte: those of the first half in the lower
     halves. The last vector has as many bytes as it has codes, at most `width`."""
@@ -144,17 +113,9 @@ def nibble_vectors(codes: Array, width: int = 16) -> Array:
     return np.concatenate([halves(vectors[:, 0], vectors[:, 1]).reshape(-1), last])
 
 
-def nibble_vectors_size(count: int, width: int = 16) -> int:
-    return count // (2 * width) * width + min(count % (2 * width), width)
-
-
 def nibble_depthwise8(constants: Constants) -> Array:
     """The codes of depthwise8 as `nibble_vectors`."""
     return nibble_vectors(depthwise8(constants))
-
-
-def nibble_depthwise8_size(constants: Constants) -> int:
-    return nibble_vectors_size(depthwise8_size(constants))
 
 
 def nibble_fours(constants: Constants) -> Array:
@@ -180,11 +141,6 @@ def _input_twos(rows: Array) -> Array:
     return halves(twos[:, :, 0], twos[:, :, 1])
 
 
-def nibble_fours_size(constants: Constants) -> int:
-    channels = constants.weight.shape[0]
-    return int(channels * -(-(constants.weight.size // channels) // 2))
-
-
 def nibble_eights(constants: Constants) -> Array:
     """Codes w + 8 in blocks of eight channels: a word for each input, with four channels in the lower
     halves of its bytes and the other four in the upper ones; then rows of the channels that are left, two
@@ -196,21 +152,11 @@ def nibble_eights(constants: Constants) -> Array:
     return np.concatenate([words.reshape(-1), _input_twos(rows[whole:]).reshape(-1)])
 
 
-def nibble_eights_size(constants: Constants) -> int:
-    channels, depth = constants.rows.shape
-    return int(channels // 8 * 4 * depth + channels % 8 * -(-depth // 2))
-
-
 def nibble_lines(constants: Constants) -> Array:
     """Codes w + 8, each channel's in words of eight, the first four in the lower halves of its bytes: see
     conv2d_s16.inc."""
     words = _raised(_by_inputs(constants.rows, 8))
     return halves(words[:, :, :4], words[:, :, 4:]).reshape(-1)
-
-
-def nibble_lines_size(constants: Constants) -> int:
-    channels, depth = constants.rows.shape
-    return int(channels * 4 * -(-depth // 8))
 
 
 def nibbles(constants: Constants) -> Array:
@@ -234,10 +180,6 @@ def _in_twos(codes: Array) -> Array:
     return halves(padded[0::2], padded[1::2])
 
 
-def half_size(constants: Constants) -> int:
-    return int(-(-constants.weight.size // 2))
-
-
 def _nibble_gemm4(constants: Constants, block: int = 4) -> Array:
     """nibble_gemm4 without what may follow, in blocks of so many channels."""
     return in_blocks(
@@ -259,24 +201,6 @@ def nibble_gemm8(constants: Constants) -> Array:
     return filled_up([_nibble_gemm4(constants, 8)], behind_gemm4(constants, block=8))
 
 
-def nibble_gemm8_size(constants: Constants) -> int:
-    channels, depth = constants.rows.shape
-    return _nibble_gemm4_sizes(channels, depth, block=8) + behind_gemm4(constants, block=8)
-
-
-def _nibble_gemm4_sizes(channels: int, depth: int, width: int = 16, block: int = 4) -> int:
-    """Bytes of one group of so many channels."""
-    whole, left = divmod(channels, block)
-    return whole * block // 2 * depth + left * nibble_vectors_size(depth, width)
-
-
-def nibble_gemm4_size(constants: Constants) -> int:
-    groups, channels = constants.groups, constants.weight.shape[0]
-    depth = whole_depth(constants)
-    size = groups * _nibble_gemm4_sizes(channels // groups, depth)
-    return size + behind_gemm4(constants, depth=depth)
-
-
 def nibble_gemm4_wide(constants: Constants) -> Array:
     """gemm4_wide with two channels in a byte; those that are left as `nibble_vectors` of 16."""
     packed = in_blocks(
@@ -289,19 +213,7 @@ def nibble_gemm4_wide(constants: Constants) -> Array:
     return filled_up([packed], behind_gemm4(constants, 8))
 
 
-def nibble_gemm4_wide_size(constants: Constants) -> int:
-    groups, channels = constants.groups, constants.weight.shape[0]
-    sizes = _nibble_gemm4_sizes(channels // groups, constants.weight.size // channels, 8)
-    return groups * sizes + behind_gemm4(constants, 8)
-
-
 def phases_nibble_gemm4(constants: Constants) -> Array:
     """nibble_gemm4 of each phase of a transposed convolution, one after the other."""
     parts = [_nibble_gemm4(phase) for phase in phases_with_taps(constants)]
     return filled_up(parts, behind_phases_gemm4(constants))
-
-
-def phases_nibble_gemm4_size(constants: Constants) -> int:
-    channels = constants.weight.shape[0]
-    sizes = (_nibble_gemm4_sizes(channels, depth) for depth in phase_depths(constants))
-    return sum(sizes) + behind_phases_gemm4(constants)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants in the form that a kernel variant reads: `pack` in kernels.json names it.
 
-A form has three functions of the constants of a layer: its weights packed, the bytes that they take,
-and its tables per channel, which are small. So kernels can be compared without packing any weights.
+A form has two functions of the constants of a layer: its weights packed, and its tables per channel. How
+many weights there are depends on shapes alone, so that kernels are compared without packing each layer's.
 Kernels without `pack` read the plain form that kernels.h documents.
 """
 

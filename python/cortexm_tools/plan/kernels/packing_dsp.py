@@ -31,12 +31,6 @@ def tap_pairs(constants: Constants) -> Array:
     return np.ascontiguousarray(twos.transpose(2, 0, 3, 1, 4)).reshape(-1)
 
 
-def tap_pairs_size(constants: Constants) -> int:
-    channels = constants.channels
-    taps = constants.weight.size // channels
-    return int((taps + taps % 2) * 4 * -(-channels // 4))
-
-
 def _words(rows: Array) -> Array:
     """Rows in twos: 16-bit values 256 * b + (a + 128) [rows / 2, depth], an even number of them."""
     codes = np.pad(rows.astype(np.int32), [(0, extent % 2) for extent in rows.shape])
@@ -56,12 +50,6 @@ def twos(constants: Constants) -> Array:
     rows = constants.rows
     words = _words(rows).reshape(-1).view(np.int8)
     return filled_up([words], 4 if ends_early(rows.shape[1]) else 0)
-
-
-def twos_size(constants: Constants) -> int:
-    channels, depth = constants.rows.shape
-    size = 4 * -(-channels // 2) * -(-depth // 2) + (4 if ends_early(depth) else 0)
-    return int(size)
 
 
 def split_twos(constants: Constants) -> Array:
@@ -127,11 +115,6 @@ def column_twos(constants: Constants) -> Array:
     return np.ascontiguousarray(words).reshape(-1).view(np.int8)
 
 
-def column_twos_size(constants: Constants) -> int:
-    inputs = constants.weight.shape[3]
-    return int(constants.weight.size // inputs * (inputs + -inputs % 4))
-
-
 def two_tables(constants: Constants) -> Tables:
     """In the place of the biases, for every two channels: twice their plain biases, their multipliers, and a
     word whose first two bytes are -1 - shift. Its third byte is 1 where inputs, less their zero point, can
@@ -147,18 +130,8 @@ def two_tables(constants: Constants) -> Tables:
     return Tables(table.reshape(-1), np.zeros(0, np.int32), np.zeros(0, np.int8))
 
 
-def signed_split_twos_size(constants: Constants) -> int:
-    channels, depth = constants.rows.shape
-    return int(2 * -(-channels // 2) * (depth + -depth % 4))
-
-
 def _split_words(depth: int) -> int:
     return 2 * (depth // 4) + min(depth % 4, 2)
-
-
-def split_twos_size(constants: Constants) -> int:
-    channels, depth = constants.rows.shape
-    return int(4 * -(-channels // 2) * _split_words(depth) + (4 if depth % 4 == 1 else 0))
 
 
 def _pairs(rows: Array) -> tuple[Array, Array]:
@@ -171,16 +144,11 @@ def _pairs(rows: Array) -> tuple[Array, Array]:
     return blocks, fours.transpose(0, 2, 1).reshape(-1)
 
 
-def _pairs_sizes(channels: int, depth: int) -> tuple[int, int]:
-    """The bytes of both."""
-    return channels // 4 * 4 * 2 * -(-depth // 2), channels % 4 * 4 * -(-depth // 4)
-
-
 def _behind_pairs(constants: Constants) -> int:
     """Bytes that are read behind the last block, less those of the channels that are left."""
     channels, depth = constants.rows.shape
     needed = 8 if channels >= 4 and ends_early(depth) else 0
-    return max(0, needed - _pairs_sizes(channels, depth)[1])
+    return max(0, needed - int(channels % 4 * 4 * -(-depth // 4)))
 
 
 def pairs(constants: Constants) -> Array:
@@ -192,10 +160,6 @@ def pairs(constants: Constants) -> Array:
     return filled_up(_pairs(constants.rows), _behind_pairs(constants))
 
 
-def all_pairs_size(constants: Constants) -> int:
-    return sum(_pairs_sizes(*constants.rows.shape)) + _behind_pairs(constants)
-
-
 def _behind_phases_pairs(constants: Constants) -> int:
     early = any(ends_early(depth) for depth in phase_depths(constants))
     return 8 if early and constants.weight.shape[0] >= 4 else 0
@@ -205,12 +169,6 @@ def phases_pairs(constants: Constants) -> Array:
     """pairs of each phase of a transposed convolution, one after the other."""
     parts = [part for phase in phases_with_taps(constants) for part in _pairs(phase.rows)]
     return filled_up(parts, _behind_phases_pairs(constants))
-
-
-def phases_pairs_size(constants: Constants) -> int:
-    channels = constants.weight.shape[0]
-    sizes = (sum(_pairs_sizes(channels, depth)) for depth in phase_depths(constants))
-    return sum(sizes) + _behind_phases_pairs(constants)
 
 
 def window_rows(constants: Constants) -> Array:

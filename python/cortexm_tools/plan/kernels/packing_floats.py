@@ -40,12 +40,6 @@ def float_channels(constants: Constants) -> Array:
     return np.concatenate([*parts, rows[fours:].reshape(-1)])
 
 
-def float_channels_size(constants: Constants) -> int:
-    """The weights of float_channels, by number."""
-    weight, groups = constants.weight, constants.groups
-    return weight.size + (groups > 3 and groups % 4 == 3) * (weight.size // groups)
-
-
 def float_fours(constants: Constants) -> Array:
     """float32: four outputs side by side for each term, the last ones may begin among those before them; up
     to three as they are."""
@@ -56,12 +50,6 @@ def float_fours(constants: Constants) -> Array:
     return np.concatenate([rows[first : first + 4].T.reshape(-1) for first in firsts])
 
 
-def float_fours_size(constants: Constants) -> int:
-    """The weights of float_fours, by number."""
-    count, size = constants.weight.shape[0], constants.weight.size
-    return int(size + (count >= 4) * (-count % 4) * (size // count))
-
-
 def float_filled(constants: Constants) -> Array:
     """float32: eight outputs of a group side by side for each input, then those that are left, up to four or
     eight, filled up with the last one."""
@@ -70,13 +58,6 @@ def float_filled(constants: Constants) -> Array:
     filled = np.pad(rows, ((0, 0), (0, filled_outputs(rows.shape[1])), (0, 0)), "edge")
     filled = filled.reshape(-1, *rows.shape[2:])
     return float_eights(Constants(filled, constants.bias, groups=groups))
-
-
-def float_filled_size(constants: Constants) -> int:
-    """The weights of float_filled, by number."""
-    channels, groups = constants.weight.shape[0], constants.groups
-    depth = constants.weight.size // channels
-    return int(constants.weight.size + filled_outputs(channels // groups) * groups * depth)
 
 
 def filled_outputs(outputs: int) -> int:

@@ -74,18 +74,9 @@ def gemm4(constants: Constants) -> Array:
     return filled_up([_gemm4(filled)], behind_gemm4(filled))
 
 
-def gemm4_size(constants: Constants) -> int:
-    depth = whole_depth(constants)
-    return int(constants.weight.shape[0]) * depth + behind_gemm4(constants, depth=depth)
-
-
 def gemm8(constants: Constants) -> Array:
     """gemm4 with blocks of eight channels: see kernels/src/linear/linear_s8_mve.inc."""
     return filled_up([in_blocks(constants, in_chunks, size=8)], behind_gemm4(constants, block=8))
-
-
-def gemm8_size(constants: Constants) -> int:
-    return constants.weight.size + behind_gemm4(constants, block=8)
 
 
 def _gemm4_wide(constants: Constants) -> Array:
@@ -96,10 +87,6 @@ def _gemm4_wide(constants: Constants) -> Array:
 def gemm4_wide(constants: Constants) -> Array:
     """gemm4 in chunks of 8: see kernels/src/common/gemm_wide_mve.h."""
     return filled_up([_gemm4_wide(columns_first(constants))], behind_gemm4(constants, 8))
-
-
-def gemm4_wide_size(constants: Constants) -> int:
-    return constants.weight.size + behind_gemm4(constants, 8)
 
 
 def tiles(constants: Constants) -> Array:
@@ -139,21 +126,11 @@ def sixteens(constants: Constants) -> Array:
     return np.pad(rows, ((0, 0), (0, -rows.shape[1] % 16))).reshape(-1)
 
 
-def sixteens_size(constants: Constants) -> int:
-    channels, depth = constants.rows.shape
-    return int(channels * (depth + -depth % 16))
-
-
 def row_sixteens(constants: Constants) -> Array:
     """The same of every row of a window: see conv2d_direct there."""
     channels, height, width, depth = constants.weight.shape
     rows = constants.weight.reshape(channels, height, width * depth)
     return np.pad(rows, ((0, 0), (0, 0), (0, -width * depth % 16))).reshape(-1)
-
-
-def row_sixteens_size(constants: Constants) -> int:
-    channels, height, width, depth = constants.weight.shape
-    return int(channels * height * (width * depth + -width * depth % 16))
 
 
 def tile_tables(constants: Constants) -> Tables:
@@ -178,18 +155,10 @@ def phases_gemm4(constants: Constants) -> Array:
     return filled_up(parts, behind_phases_gemm4(constants))
 
 
-def phases_gemm4_size(constants: Constants) -> int:
-    return constants.weight.size + behind_phases_gemm4(constants)
-
-
 def wide_phases_gemm4(constants: Constants) -> Array:
     """gemm4_wide of each phase of a transposed convolution, one after the other."""
     parts = [_gemm4_wide(phase) for phase in phases_with_taps(constants)]
     return filled_up(parts, behind_phases_gemm4(constants, 8))
-
-
-def wide_phases_gemm4_size(constants: Constants) -> int:
-    return constants.weight.size + behind_phases_gemm4(constants, 8)
 
 
 def depthwise8(constants: Constants) -> Array:
@@ -202,11 +171,6 @@ def depthwise8(constants: Constants) -> Array:
     chunks = np.array([range(start, start + 8) for start in starts])
     taps = constants.weight.reshape(-1, channels)
     return np.ascontiguousarray(taps[:, chunks].transpose(1, 0, 2)).reshape(-1)
-
-
-def depthwise8_size(constants: Constants) -> int:
-    channels = constants.channels
-    return int(constants.weight.size // channels * 8 * -(-channels // 8))
 
 
 def depthwise16(constants: Constants) -> Array:

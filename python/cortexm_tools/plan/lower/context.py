@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -84,7 +85,6 @@ class Lowerings:
         # What the code of other libraries is compiled for.
         is_ours = choice is KernelChoice.BUILTIN
         self.isa = level(target.isa if is_ours else compiled_isa(target))
-        self._facts: dict[Op, Any] = {}
 
     def ways(self, op: Op) -> Iterator[Lowered]:
         """The calls of an operator in every way, the usual one first; of more than MOST_WAYS, so many.
@@ -100,9 +100,9 @@ class Lowerings:
                 hint=advice_on(op.layer.call),
             )
         trail: tuple[int, ...] = ()
-        failures, found = list[CortexMError](), 0
+        failures, found, known = list[CortexMError](), 0, dict[tuple[int, ...], Any]()
         for _ in range(MOST_WAYS):
-            select = Selector(self, op, trail)
+            select = Selector(self, op, trail, known)
             try:
                 calls = tuple(lowering(select, op.attrs, op))
                 for call in calls:
@@ -129,13 +129,6 @@ class Lowerings:
             for call in calls
         )
 
-    def once(self, key: Op, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives the first time that it is asked for an operator."""
-        if key not in self._facts:
-            self._facts[key] = find()
-        found: _Fact = self._facts[key]
-        return found
-
 
 class Selector:
     """Turns an operator into calls and collects the constants they need.
@@ -146,7 +139,13 @@ class Selector:
         ways: how many there were.
     """
 
-    def __init__(self, lowerings: Lowerings, op: Op, trail: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        lowerings: Lowerings,
+        op: Op,
+        trail: tuple[int, ...],
+        known: dict[tuple[int, ...], Any],
+    ) -> None:
         self.target = lowerings.target
         self.choice = lowerings.choice
         self.sources: dict[str, Source] = {}
@@ -155,6 +154,8 @@ class Selector:
         self._lowerings = lowerings
         self._op = op
         self._given = trail
+        self._known = known
+        self._asked = 0
         self._taken: dict[tuple[str, tuple[str, ...]], Kernel] = {}
         self._answers: dict[str, Any] = {}
 
@@ -185,9 +186,12 @@ class Selector:
         """Whether what makes a tensor could leave gaps between its pixels."""
         return self._lowerings.may_leave_gaps(index)
 
-    def once(self, find: Callable[[], _Fact]) -> _Fact:
-        """What `find` gives of the operator, which is the same in all ways."""
-        return self._lowerings.once(self._op, find)
+    def once(self, find: Callable[[], _Fact], key: tuple[int, ...] = ()) -> _Fact:
+        """What `find` gives of the operator, which is the same in all ways, or all that begin alike."""
+        if key not in self._known:
+            self._known[key] = find()
+        found: _Fact = self._known[key]
+        return found
 
     def kernel(
         self, name: str, types: str | tuple[str, ...], op: Op, facts: Facts | None = None
@@ -195,7 +199,8 @@ class Selector:
         """One of the kernels for these element types, those for the first of several first; the one that was
         taken before for another part of the operator, if it can be."""
         serving = (types,) if isinstance(types, str) else types
-        found = find_kernels(
+        find = partial(
+            find_kernels,
             name,
             serving,
             self.target,
@@ -203,6 +208,8 @@ class Selector:
             facts={"isa": self._lowerings.isa, **(facts or {})},
             choice=self._lowerings.choice,
         )
+        self._asked += 1
+        found = self.once(find, (self._asked, *self.trail))
         taken = self._taken.get((name, serving))
         if taken not in found:
             taken = self._taken[name, serving] = self.pick(found)
