@@ -27,7 +27,7 @@ from cortexm_tools.target import Core, Target
 from tests.support.graphs import conv_fields
 
 CPUS = ("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55")
-KERNELS = {kernel.symbol: kernel for kernel in kernels()}
+KERNELS = {kernel.symbol: kernel for kernel in (*kernels(), *kernels("adapters"))}
 COSTS: dict[str, dict[str, list[float]]] = {
     symbol: row["costs"]
     for symbol, row in json.loads(
