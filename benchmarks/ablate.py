@@ -2,7 +2,7 @@
 """What kernels save: plans and runs the programs of goldens.py with and without them.
 
     python -m benchmarks.ablate softmax_table_s8_dsp
-    python -m benchmarks.ablate 'conv2d_planes_*_f32_*' 'matmul_*_f32_mve' --cpus cortex-m55 --only 'float/*'
+    python -m benchmarks.ablate 'conv2d_depthwise*_f32_*' --cpus cortex-m55 --only 'float/*'
 
 Each plan does without all of them: they are taken out of the table in the process. Prints the programs whose
 plans change with their instructions and bytes of code, how much costs grow in all as goldens.py does, and the

@@ -70,18 +70,18 @@ void cortexm_depthwise_conv2d_s8_ref(const cortexm_conv_s8_t *p, const int8_t *i
     }
 
 SPECIAL_S8(conv2d_symmetric, conv2d)
-SPECIAL_S8(conv2d_columns, conv2d)
-SPECIAL_S8(conv2d_fours, conv2d)
-SPECIAL_S8(conv2d_plain, conv2d)
-SPECIAL_S8(conv2d_few, conv2d)
-SPECIAL_S8(conv2d_few_unclamped, conv2d)
+SPECIAL_S8(conv2d_3x3_3x2, conv2d)
+SPECIAL_S8(conv2d_2x4, conv2d)
+SPECIAL_S8(conv2d_ungrouped, conv2d)
+SPECIAL_S8(conv2d_1x1_c32, conv2d)
+SPECIAL_S8(conv2d_1x1_c16, conv2d)
 SPECIAL_S8(conv2d_gathered, conv2d)
 SPECIAL_S8(conv2d_direct, conv2d)
-SPECIAL_S8(conv2d_tiles, conv2d)
-SPECIAL_S8(conv2d_planes, conv2d)
-SPECIAL_S8(depthwise_conv2d_few, depthwise_conv2d)
+SPECIAL_S8(conv2d_4x2, conv2d)
+SPECIAL_S8(conv2d_by_channel, conv2d)
+SPECIAL_S8(depthwise_conv2d_3x4, depthwise_conv2d)
 SPECIAL_S8(depthwise_conv2d_pairs, depthwise_conv2d)
-SPECIAL_S8(depthwise_conv2d_planes, depthwise_conv2d)
+SPECIAL_S8(depthwise_conv2d_by_channel, depthwise_conv2d)
 SPECIAL_S8(depthwise_conv2d_3x3_relu, depthwise_conv2d)
 SPECIAL_S8(depthwise_conv2d_pixel, depthwise_conv2d)
 SPECIAL_S8(depthwise_conv2d_3x3, depthwise_conv2d)
@@ -222,7 +222,7 @@ static int64_t transpose_conv2d_sum(const cortexm_conv_s16_t *p, const int16_t *
 CONV_S16(conv2d, conv2d_sum, int32_t)
 CONV_S16(conv2d_wide, conv2d_sum, int64_t)
 CONV_S16(depthwise_conv2d, depthwise_conv2d_sum, int32_t)
-CONV_S16(depthwise_conv2d_planes, depthwise_conv2d_sum, int32_t)
+CONV_S16(depthwise_conv2d_by_channel, depthwise_conv2d_sum, int32_t)
 CONV_S16(depthwise_conv2d_wide, depthwise_conv2d_sum, int64_t)
 CONV_S16(transpose_conv2d, transpose_conv2d_sum, int32_t)
 CONV_S16(transpose_conv2d_wide, transpose_conv2d_sum, int64_t)
@@ -259,42 +259,42 @@ CORTEXM_CONV_F32(cortexm_conv2d_f32_ref)
     }
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_channels_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_depthwise_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_channels_wide_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_depthwise_4x4_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_one_three_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_c1_1x3_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_one_four_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_c1_1x4_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_one_five_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_c1_1x5_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_planes_3x3_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_depthwise_nchw_3x3_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_planes_row_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_depthwise_nchw_row_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }
 
-CORTEXM_CONV_F32(cortexm_conv2d_planes_wide_f32_ref)
+CORTEXM_CONV_F32(cortexm_conv2d_depthwise_nchw_1x8_f32_ref)
 {
     cortexm_conv2d_f32_ref(params, in, weight, bias, out);
 }

@@ -27,7 +27,7 @@ void cortexm_linear_s8_ref(const cortexm_linear_s8_t *p, const int8_t *in, const
         cortexm_linear_s8_ref(p, in, weight, bias, out, scratch);                                  \
     }
 
-LINEAR_S8(linear_few)
+LINEAR_S8(linear_n3)
 LINEAR_S8(linear_symmetric)
 
 void cortexm_batch_matmul_s8_ref(const cortexm_batch_matmul_s8_t *p, const int8_t *lhs,

@@ -39,17 +39,17 @@
     ((void)(sum), (void)(count), ref_clamp(largest, p->act_min, p->act_max))
 
 POOL(avg_pool2d, AVERAGE, s8, int8_t, INT8_MIN)
-POOL(avg_pool2d_few, AVERAGE, s8, int8_t, INT8_MIN)
+POOL(avg_pool2d_c3, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d_eights, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d_rows, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d_pixel, AVERAGE, s8, int8_t, INT8_MIN)
 POOL(avg_pool2d, AVERAGE, s16, int16_t, INT16_MIN)
-POOL(avg_pool2d_few, AVERAGE, s16, int16_t, INT16_MIN)
+POOL(avg_pool2d_c3, AVERAGE, s16, int16_t, INT16_MIN)
 POOL(max_pool2d, LARGEST, s8, int8_t, INT8_MIN)
-POOL(max_pool2d_few, LARGEST, s8, int8_t, INT8_MIN)
+POOL(max_pool2d_c15, LARGEST, s8, int8_t, INT8_MIN)
 POOL(max_pool2d_rows, LARGEST, s8, int8_t, INT8_MIN)
 POOL(max_pool2d, LARGEST, s16, int16_t, INT16_MIN)
-POOL(max_pool2d_few, LARGEST, s16, int16_t, INT16_MIN)
+POOL(max_pool2d_c15, LARGEST, s16, int16_t, INT16_MIN)
 
 static int inside(int position, int extent, int padding)
 {

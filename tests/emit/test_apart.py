@@ -138,10 +138,10 @@ def test_what_does_not_fit_is_said() -> None:
         "the firmware has 'target cortex-m55 mve', this model 'target cortex-m4 dsp'"
         in difference(firmware.lines, image_of(compiled(FIRST, "cortex-m4").plan))
     )
-    words = "conv2d_plain_s8_mve", "conv2d_s8_scalar"
+    words = "conv2d_ungrouped_s8_mve", "conv2d_s8_scalar"
     old = [line.replace(*words) if line.startswith("step 2") else line for line in firmware.lines]
     said = difference(old, firmware)
-    kernels = "cortexm_conv2d_s8_scalar in the firmware and cortexm_conv2d_plain_s8_mve here"
+    kernels = "cortexm_conv2d_s8_scalar in the firmware and cortexm_conv2d_ungrouped_s8_mve here"
     assert said == f"step 2, depthwise_conv2d, has {kernels}"
     old = [line.replace("stride_h=2", "stride_h=1") for line in firmware.lines]
     assert "has stride_h=1 in the firmware and stride_h=2 here" in difference(old, firmware)

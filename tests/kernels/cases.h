@@ -67,9 +67,9 @@ typedef enum {
     CONV_GATHERED,
     CONV_DIRECT,
     CONV_GEMM4,
-    CONV_PLAIN,
-    CONV_FEW,
-    CONV_FEW_UNCLAMPED,
+    CONV_UNGROUPED,
+    CONV_1X1_C32,
+    CONV_1X1_C16,
     CONV_TILES,
     CONV_TWOS,
     CONV_SIGNED_TWOS,
@@ -125,17 +125,17 @@ int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind
 #define transpose_conv2d_f32_case(variant, ref) any_conv_f32_case(variant, ref, TRANSPOSED)
 #define conv2d_beside_f32_case(variant, ref) any_conv_f32_case(variant, ref, BESIDE)
 #define conv2d_eights_f32_case(variant, ref) any_conv_f32_case(variant, ref, EIGHTS)
-#define conv2d_channels_f32_case(variant, ref) any_conv_f32_case(variant, ref, CHANNELS)
+#define conv2d_depthwise_f32_case(variant, ref) any_conv_f32_case(variant, ref, CHANNELS)
 #define conv2d_channel_fours_f32_case(variant, ref) any_conv_f32_case(variant, ref, CHANNEL_FOURS)
-#define conv2d_channels_wide_f32_case(variant, ref) any_conv_f32_case(variant, ref, CHANNELS_WIDE)
+#define conv2d_depthwise_4x4_f32_case(variant, ref) any_conv_f32_case(variant, ref, CHANNELS_WIDE)
 #define conv2d_row_f32_case(variant, ref) any_conv_f32_case(variant, ref, ROWS)
 #define conv2d_row_beside_f32_case(variant, ref) any_conv_f32_case(variant, ref, ROWS_BESIDE)
-#define conv2d_one_three_f32_case(variant, ref) any_conv_f32_case(variant, ref, ONE_THREE)
-#define conv2d_one_four_f32_case(variant, ref) any_conv_f32_case(variant, ref, ONE_FOUR)
-#define conv2d_one_five_f32_case(variant, ref) any_conv_f32_case(variant, ref, ONE_FIVE)
-#define conv2d_planes_3x3_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLANES_3X3)
-#define conv2d_planes_row_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLANES_ROW)
-#define conv2d_planes_wide_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLANES_WIDE)
+#define conv2d_c1_1x3_f32_case(variant, ref) any_conv_f32_case(variant, ref, ONE_THREE)
+#define conv2d_c1_1x4_f32_case(variant, ref) any_conv_f32_case(variant, ref, ONE_FOUR)
+#define conv2d_c1_1x5_f32_case(variant, ref) any_conv_f32_case(variant, ref, ONE_FIVE)
+#define conv2d_depthwise_nchw_3x3_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLANES_3X3)
+#define conv2d_depthwise_nchw_row_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLANES_ROW)
+#define conv2d_depthwise_nchw_1x8_f32_case(variant, ref) any_conv_f32_case(variant, ref, PLANES_WIDE)
 
 #define conv_fours_s8_case(variant, ref) conv_case(variant, ref, CONV_FOURS)
 #define conv_fours_s8w4_case(variant, ref) conv_w4_case(variant, ref, CONV_FOURS)
@@ -157,9 +157,9 @@ int any_conv_f32_case(conv_f32_fn variant, conv_f32_fn ref, conv_f32_kind_t kind
 #define depthwise_few_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_FEW)
 #define depthwise_pairs_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PAIRS)
 #define depthwise_planes_s8_case(variant, ref) conv_case(variant, ref, DEPTHWISE_PLANES)
-#define conv_plain_s8_case(variant, ref) conv_case(variant, ref, CONV_PLAIN)
-#define conv_few_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW)
-#define conv_few_unclamped_s8_case(variant, ref) conv_case(variant, ref, CONV_FEW_UNCLAMPED)
+#define conv_ungrouped_s8_case(variant, ref) conv_case(variant, ref, CONV_UNGROUPED)
+#define conv_1x1_c32_s8_case(variant, ref) conv_case(variant, ref, CONV_1X1_C32)
+#define conv_1x1_c16_s8_case(variant, ref) conv_case(variant, ref, CONV_1X1_C16)
 #define conv_gathered_s8_case(variant, ref) conv_case(variant, ref, CONV_GATHERED)
 #define conv_direct_s8_case(variant, ref) conv_case(variant, ref, CONV_DIRECT)
 #define conv_tiles_s8_case(variant, ref) conv_case(variant, ref, CONV_TILES)
@@ -255,7 +255,7 @@ int batch_matmul_case(batch_matmul_fn variant, batch_matmul_fn ref, batch_matmul
 int matmul_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 int matmul_vectors_f32_case(matmul_f32_fn variant, matmul_f32_fn ref);
 
-#define linear_few_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW)
+#define linear_n3_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FEW)
 #define linear_fours_s8_case(variant, ref) linear_case(variant, ref, LINEAR_FOURS)
 #define linear_fours_s8w4_case(variant, ref) linear_w4_case(variant, ref, LINEAR_FOURS)
 #define linear_pairs_s8_case(variant, ref) linear_case(variant, ref, LINEAR_PAIRS)

@@ -114,20 +114,20 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
                          conv_kind_t any_kind)
 {
     const conv_kind_t kind = any_kind == DEPTHWISE16_RELU ? DEPTHWISE16
-                             : any_kind == CONV_PLAIN     ? CONV_GEMM4
+                             : any_kind == CONV_UNGROUPED     ? CONV_GEMM4
                                                           : any_kind;
-    const int is_relu = any_kind == DEPTHWISE16_RELU || kind == CONV_FEW;
+    const int is_relu = any_kind == DEPTHWISE16_RELU || kind == CONV_1X1_C32;
     const int32_t bits = variant_w4 != NULL ? 4 : 8;
     cortexm_conv_s8_t p;
     const int32_t narrow = between(1, 9);
     const int is_depthwise = kind >= DEPTHWISE && kind <= DEPTHWISE_PIXEL8;
     const int32_t any_in = extent(one_in(2) ? narrow : length(), 33) * (kind == DEPTHWISE_WINDOW_ROWS && bits == 4 ? 4 : 1);
-    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == DEPTHWISE_FEW ? between(1, 17) : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_FEW_UNCLAMPED ? between(1, one_in(2) ? 8 : 16) : kind == CONV_FEW ? 8 * between(1, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
+    const int32_t group_in = kind == CONV_PLANES ? 1 : kind == DEPTHWISE_FEW ? between(1, 17) : kind == CONV_DIRECT && one_in(3) ? 16 * between(1, 4) : (kind == CONV_GATHERED || kind == CONV_DIRECT) && any_in > 8 ? between(1, one_in(3) ? 33 : 8) : kind == CONV_1X1_C16 ? between(1, one_in(2) ? 8 : 16) : kind == CONV_1X1_C32 ? 8 * between(1, 4) : kind == CONV_COLUMNS ? (one_in(4) ? 3 : 4 * between(1, one_in(3) ? 20 : 4)) : kind == CONV_TILES && one_in(2) ? 16 * between(1, 3) : kind == DEPTHWISE16 ? (one_in(3) ? 8 : 16 * between(1, 3))
                              : any_in < least_channels(kind) ? least_channels(kind) - 1 + any_in
                                                              : any_in;
     const int32_t any_out = extent(one_in(2) ? between(1, 9) : length(), 31);
-    const int32_t group_out = kind == CONV_FEW_UNCLAMPED ? 3 + any_out : kind == CONV_FEW || any_kind == CONV_PLAIN ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
-    const int has_groups = kind == CONV_FEW_UNCLAMPED || (any_kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8));
+    const int32_t group_out = kind == CONV_1X1_C16 ? 3 + any_out : kind == CONV_1X1_C32 || any_kind == CONV_UNGROUPED ? 4 * any_out : kind == CONV_TILES || kind == CONV_COLUMNS ? any_out + any_out % 2 : any_out;
+    const int has_groups = kind == CONV_1X1_C16 || (any_kind <= CONV_GEMM4 && ((kind != CONV_GATHERED && kind != CONV_DIRECT) || group_in <= 8));
     const int32_t groups = has_groups && one_in(3) && !is_sweep() ? between(2, 4) : 1;
     const int is_planes = kind == CONV_PLANES || kind == DEPTHWISE_PLANES || kind == DEPTHWISE_FEW || kind == DEPTHWISE_PAIRS;
     const int32_t weights_per_output = is_depthwise ? 1 : group_in;
@@ -199,11 +199,11 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     p.in_zero_point = (int8_t)(one_in(3) ? 0 : code());
     p.out_zero_point = (int8_t)code();
     clamp_range(&p.act_min, &p.act_max);
-    if (is_relu || kind == CONV_TILES || kind == CONV_FEW_UNCLAMPED) {
+    if (is_relu || kind == CONV_TILES || kind == CONV_1X1_C16) {
         p.act_min = INT8_MIN;
         p.act_max = INT8_MAX;
     }
-    if (is_relu || ((kind == CONV_TILES || kind == CONV_FEW_UNCLAMPED) && one_in(2))) {
+    if (is_relu || ((kind == CONV_TILES || kind == CONV_1X1_C16) && one_in(2))) {
         p.out_zero_point = INT8_MIN;
     }
     if (kind == DEPTHWISE_PIXEL4 || kind == DEPTHWISE_PIXEL8) {
@@ -214,7 +214,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
         p.out_w = (uint16_t)between(one_in(4) ? 256 : 1, 256);
         p.in_row_stride += p.in_w * p.in_c;
     }
-    if (kind == CONV_FEW || kind == CONV_FEW_UNCLAMPED) {
+    if (kind == CONV_1X1_C32 || kind == CONV_1X1_C16) {
         p.kernel_h = p.kernel_w = 1;
         PIXELS_INSIDE(p);
     }
@@ -297,7 +297,7 @@ static int any_conv_case(conv_fn variant, conv_w4_fn variant_w4, conv_fn ref,
     fit_biases(bias, p.out_c);
     o = outputs(p.out_h * p.out_w * p.out_pixel_stride);
     ref(&p, in, weight, bias, o.data[1], NULL);
-    if (kind == CONV_FEW) {
+    if (kind == CONV_1X1_C32) {
         packed = pack_gemm4(weight, p.out_c, 1, p.in_c);
         free(weight);
         weight = packed;

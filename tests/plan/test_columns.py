@@ -51,7 +51,7 @@ def graph_of(
 
 
 def plan_of(graph: Graph, target: Target = M4) -> Plan:
-    with taking(using("conv2d_columns")):
+    with taking(using("conv2d_3x3_3x2")):
         return check_plan(make_plan(graph, target))
 
 
@@ -62,7 +62,7 @@ def kernels_of(plan: Plan) -> set[str]:
 @pytest.mark.parametrize("cpu", ["cortex-m4", "cortex-m33", "cortex-m7"])
 def test_which_may_have_a_kernel_of_their_own(cpu: str) -> None:
     target = Target.parse(cpu)
-    assert kernels_of(plan_of(graph_of(), target)) == {"conv2d_columns"}
+    assert kernels_of(plan_of(graph_of(), target)) == {"conv2d_3x3_3x2"}
     for others in (
         graph_of(inputs=18),
         graph_of(outputs=17),
@@ -70,7 +70,7 @@ def test_which_may_have_a_kernel_of_their_own(cpu: str) -> None:
         graph_of(size=(16, 16), kernel=(3, 2)),
         graph_of(32, 32, groups=2),
     ):
-        assert "conv2d_columns" not in kernels_of(plan_of(others, target))
+        assert "conv2d_3x3_3x2" not in kernels_of(plan_of(others, target))
 
 
 def test_results_on_the_board(tmp_path: Path) -> None:
@@ -83,8 +83,8 @@ def test_results_on_the_board(tmp_path: Path) -> None:
             outs.append(net.conv(x, 48, (3, 3), (1, 1), (2, 2, 2, 0), relu=relu))
             outs.append(net.conv(x, 46, (3, 3), (2, 1), (0, 1, 1, 2), relu=relu))
     graph = from_minus_127(net.finish(*outs))
-    assert kernels_of(plan_of(graph)) == {"conv2d_columns"}
-    with taking(using("conv2d_columns")):
+    assert kernels_of(plan_of(graph)) == {"conv2d_3x3_3x2"}
+    with taking(using("conv2d_3x3_3x2")):
         assert_same_bytes(graph, M4, tmp_path)
 
 
@@ -99,7 +99,7 @@ def test_what_the_kernel_takes_for_granted() -> None:
         {"in_y0": -3}, {"in_h": 8},
     ):  # fmt: skip
         fields = tuple((dict(call.fields) | changed).items())
-        with pytest.raises(CortexMError, match="conv2d_columns_s8_dsp requires"):
+        with pytest.raises(CortexMError, match="conv2d_3x3_3x2_s8_dsp requires"):
             check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 

@@ -116,15 +116,15 @@ COUNTED = [
     ("conv2d_s8_v7m", "cortex-m3", (16, 32), 455922),
     ("conv2d_s16_v7m", "cortex-m3", (8, 8), 109930),
     ("conv2d_s8_dsp", "cortex-m4", (16, 16), 162096),
-    ("conv2d_columns_s8_dsp", "cortex-m4", (16, 16), 131726),
+    ("conv2d_3x3_3x2_s8_dsp", "cortex-m4", (16, 16), 131726),
     ("conv2d_s8w4_v7m", "cortex-m4", (16, 16), 256721),
     ("depthwise_conv2d_s8_dsp", "cortex-m4", (16, 16), 39973),
-    ("depthwise_conv2d_planes_s16_dsp", "cortex-m4", (16, 16), 75990),
-    ("conv2d_plain_s8_mve", "cortex-m55", (8, 8), 9964),
+    ("depthwise_conv2d_by_channel_s16_dsp", "cortex-m4", (16, 16), 75990),
+    ("conv2d_ungrouped_s8_mve", "cortex-m55", (8, 8), 9964),
     ("conv2d_gathered_s8_mve", "cortex-m55", (8, 8), 9998),
     ("conv2d_s16_mve", "cortex-m55", (8, 8), 15721),
     ("depthwise_conv2d_3x3_s8_mve", "cortex-m55", (8, 8), 10611),
-    ("depthwise_conv2d_few_s8_mve", "cortex-m55", (8, 8), 4613),
+    ("depthwise_conv2d_3x4_s8_mve", "cortex-m55", (8, 8), 4613),
 ]
 
 

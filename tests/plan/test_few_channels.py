@@ -21,7 +21,7 @@ from tests.support.graphs import Net
 from tests.support.ways import taking, using
 
 M55 = Target.parse("cortex-m55")
-FEW = "depthwise_conv2d_few"
+FEW = "depthwise_conv2d_3x4"
 
 # Channels, outputs of them, window, rows and columns, padding.
 LAYERS = (

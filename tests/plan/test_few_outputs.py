@@ -35,19 +35,19 @@ def graph_of(*layers: tuple[int, int, int]) -> Graph:
 
 def test_they_give_the_same_bytes(tmp_path: Path) -> None:
     graph, target = graph_of(*LAYERS), Target.parse("cortex-m4")
-    with taking(using("linear_few")):
+    with taking(using("linear_n3")):
         calls = [call for step in make_plan(graph, target).steps for call in step.calls]
-        assert {call.kernel.op for call in calls} == {"linear_few"}
+        assert {call.kernel.op for call in calls} == {"linear_n3"}
         assert_same_bytes(graph, target, tmp_path, seed=3)
 
 
 def test_rows_that_are_read_as_words_have_one() -> None:
-    with taking(using("linear_few")):
+    with taking(using("linear_n3")):
         plan = make_plan(graph_of((1, 32, 2)), Target.parse("cortex-m4"))
     (step,) = plan.steps
     check_contracts(plan, step)
     (call,) = step.calls
     fields = tuple((dict(call.fields) | {"in_features": 3}).items())
     short = replace(step, calls=(replace(call, fields=fields),))
-    with pytest.raises(CortexMError, match="linear_few_s8_dsp requires in_features >= 4"):
+    with pytest.raises(CortexMError, match="linear_n3_s8_dsp requires in_features >= 4"):
         check_contracts(plan, short)

@@ -125,19 +125,19 @@ def _channels(
 @pytest.mark.parametrize(
     ("channels", "size", "order", "window", "mve", "dsp"),
     [
-        (8, 16, channels_last(4), {}, "channels_wide", "channels"),
-        (8, 16, channels_last(4), {"stride": 2}, "channels", "channels"),
-        (6, 16, channels_last(4), {"kernel": 5}, "channels_wide", "channels"),
-        (4, 3, channels_last(4), {"kernel": 9}, "channels", "channels"),
-        (3, 16, channels_last(4), {}, "channels", "channels"),
-        (16, 8, channels_last(4), {"dilation": 2}, "channels_wide", "channels"),
-        (8, 16, contiguous(4), {}, "planes_3x3", "channels"),
-        (2, 5, contiguous(4), {}, "planes_3x3", "channels"),
-        (8, 4, contiguous(4), {}, "channels", "channels"),
-        (8, 16, contiguous(4), {"stride": 2}, "channels", "channels"),
-        (8, 16, contiguous(4), {"kernel": 5}, "planes_row", "planes_wide"),
-        (8, 16, contiguous(4), {"kernel": 11}, "channels", "planes_wide"),
-        (8, 15, contiguous(4), {"kernel": 17}, "channels", "channels"),
+        (8, 16, channels_last(4), {}, "depthwise_4x4", "depthwise"),
+        (8, 16, channels_last(4), {"stride": 2}, "depthwise", "depthwise"),
+        (6, 16, channels_last(4), {"kernel": 5}, "depthwise_4x4", "depthwise"),
+        (4, 3, channels_last(4), {"kernel": 9}, "depthwise", "depthwise"),
+        (3, 16, channels_last(4), {}, "depthwise", "depthwise"),
+        (16, 8, channels_last(4), {"dilation": 2}, "depthwise_4x4", "depthwise"),
+        (8, 16, contiguous(4), {}, "depthwise_nchw_3x3", "depthwise"),
+        (2, 5, contiguous(4), {}, "depthwise_nchw_3x3", "depthwise"),
+        (8, 4, contiguous(4), {}, "depthwise", "depthwise"),
+        (8, 16, contiguous(4), {"stride": 2}, "depthwise", "depthwise"),
+        (8, 16, contiguous(4), {"kernel": 5}, "depthwise_nchw_row", "depthwise_nchw_1x8"),
+        (8, 16, contiguous(4), {"kernel": 11}, "depthwise", "depthwise_nchw_1x8"),
+        (8, 15, contiguous(4), {"kernel": 17}, "depthwise", "depthwise"),
     ],
 )
 def test_channels_that_are_groups_have_kernels(
@@ -154,7 +154,7 @@ def test_groups_of_several_outputs_are_convolutions() -> None:
     net = FloatNet()
     graph = net.finish(net.image(16, 8, groups=8), net.image(8, 8, groups=4))
     for found in may(graph, "cortex-m4"):
-        assert "conv2d_dsp" in found and not any("channels" in name for name in found)
+        assert "conv2d_dsp" in found and not any("depthwise" in name for name in found)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_groups_of_several_outputs_are_convolutions() -> None:
 def test_channels_that_share_columns_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 8, 16, channels_last(4), 5))
-    refuses(graph, wrong, "conv2d_channels_wide")
+    refuses(graph, wrong, "conv2d_depthwise_4x4")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_channels_that_share_columns_are_checked(wrong: dict[str, Any]) -> None:
 def test_planes_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 8, 16, contiguous(4)))
-    refuses(graph, wrong, "conv2d_planes_3x3")
+    refuses(graph, wrong, "conv2d_depthwise_nchw_3x3")
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_planes_of_3x3_windows_are_checked(wrong: dict[str, Any]) -> None:
 def test_rows_of_planes_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 8, 16, contiguous(4), 7))
-    refuses(graph, wrong, "conv2d_planes_row")
+    refuses(graph, wrong, "conv2d_depthwise_nchw_row")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_narrow_planes_of_one_row_are_checked(wrong: dict[str, Any]) -> None:
     attrs = ops.FloatConv2d(Window((3, 1), (1, 1), (2, 0, 2, 0), (2, 1)), 16)
     out = net.add(attrs, [x, net.some(16, 1, 3, 1)], (1, 16, 64, 8), F32, contiguous(4))
     graph = net.finish(out)
-    refuses(graph, wrong, "conv2d_planes_row")
+    refuses(graph, wrong, "conv2d_depthwise_nchw_row")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_narrow_planes_of_one_row_are_checked(wrong: dict[str, Any]) -> None:
 def test_planes_in_eights_are_checked(wrong: dict[str, Any]) -> None:
     net = FloatNet()
     graph = net.finish(_channels(net, 16, 16, contiguous(4), 5))
-    refuses(graph, wrong, "conv2d_planes_wide", "cortex-m4")
+    refuses(graph, wrong, "conv2d_depthwise_nchw_1x8", "cortex-m4")
 
 
 def test_images_of_one_input_have_kernels() -> None:
@@ -230,9 +230,9 @@ def test_images_of_one_input_have_kernels() -> None:
     others = ((3, (5, 5), (20, 20)), (8, (1, 5), (3, 200)), (4, (6, 6), (20, 20)))
     images = [net.image(out_c, 1, sides, kernel) for out_c, kernel, sides in (*own, *others)]
     graph = net.finish(*images, net.image(4, 2, (16, 16)))
-    expected = [f"conv2d_one_{each}_mve" for each in ("three", "three", "four", "five")]
+    expected = [f"conv2d_c1_{each}_mve" for each in ("1x3", "1x3", "1x4", "1x5")]
     for found, name in zip(may(graph, "cortex-m55"), [*expected, *[""] * 4], strict=True):
-        assert {each for each in found if "_one_" in each} == ({name} if name else set())
+        assert {each for each in found if "_c1_" in each} == ({name} if name else set())
 
 
 @pytest.mark.parametrize(
@@ -245,11 +245,11 @@ def test_images_of_one_input_are_checked(columns: int, wrong: dict[str, Any]) ->
     for each in (wrong, {"pad_left": columns // 2 + 1}):
         net = FloatNet()
         graph = net.finish(net.image(8, 1, (40, 10), (10, columns)))
-        refuses(graph, each, f"conv2d_one_{['three', 'four', 'five'][columns - 3]}")
+        refuses(graph, each, f"conv2d_c1_1x{columns}")
 
 
 @pytest.mark.parametrize("cpu", ["cortex-m55", "cortex-m4"])
-@pytest.mark.parametrize("op", ["conv2d_row", "conv2d_channels"])
+@pytest.mark.parametrize("op", ["conv2d_row", "conv2d_depthwise"])
 def test_what_others_leave_out_needs_the_larger_kernel(cpu: str, op: str) -> None:
     net = FloatNet()
     plan = make_plan(net.finish(net.image(4, 4, groups=2)), Target.parse(cpu))

@@ -47,7 +47,7 @@ def taken(plan: Plan) -> list[str]:
     return [call.kernel.op for step in plan.steps for call in step.calls]
 
 
-PLANES = "depthwise_conv2d_planes"
+PLANES = "depthwise_conv2d_by_channel"
 
 
 @pytest.mark.parametrize("of", [DType.S8, DType.S16])

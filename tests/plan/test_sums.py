@@ -137,8 +137,8 @@ def test_both_matrices_of_a_recurrent_layer_need_4_bits(codes: DType) -> None:
     [
         ("cortex-m55", "depthwise_conv2d_3x3"),
         ("cortex-m4", "conv2d_symmetric"),
-        ("cortex-m4", "conv2d_columns"),
-        ("cortex-m33", "conv2d_fours"),
+        ("cortex-m4", "conv2d_3x3_3x2"),
+        ("cortex-m33", "conv2d_2x4"),
     ],
 )
 def test_pairs_in_16_bits_need_weights_from_minus_127(cpu: str, kernel: str) -> None:
@@ -232,16 +232,16 @@ def test_pixels_of_few_inputs(
     x = net.input((1, inputs, 20, 21))
     window = (kernel, kernel)
     y = net.conv(x, outputs, window, padding=(0, 0, kernel - 1, kernel - 1), relu=relu)
-    with taking(using("conv2d_few")):
+    with taking(using("conv2d_1x1_c32")):
         plan = check_plan(make_plan(net.finish(y), Target.parse("cortex-m55")))
     (step,) = plan.steps
     (call,) = step.calls
-    assert (call.kernel.op == "conv2d_few") == few
+    assert (call.kernel.op == "conv2d_1x1_c32") == few
     if few:
         for changed in ({"in_c": 40}, {"kernel_w": 3}, {"in_x0": -1}, {"out_c": 6}):
             fields = tuple((dict(call.fields) | changed).items())
             other = replace(step, calls=(replace(call, fields=fields),))
-            with pytest.raises(CortexMError, match="conv2d_few_s8_mve requires"):
+            with pytest.raises(CortexMError, match="conv2d_1x1_c32_s8_mve requires"):
                 check_contracts(plan, other)
 
 
@@ -279,7 +279,7 @@ def test_pixels_of_up_to_16_inputs_without_a_clamp(tmp_path: Path) -> None:
     def kernels_of(plan: Plan) -> list[str]:
         return [call.kernel.op for step in plan.steps for call in step.calls]
 
-    few = "conv2d_few_unclamped"
+    few = "conv2d_1x1_c16"
     with taking(using(few)):
         assert few not in kernels_of(make_plan(with_clamp(126), m55))
         plan = check_plan(make_plan(with_clamp(127), m55))
@@ -289,7 +289,7 @@ def test_pixels_of_up_to_16_inputs_without_a_clamp(tmp_path: Path) -> None:
     (call,) = step.calls
     for changed in ({"in_c": 17}, {"kernel_w": 3}, {"in_x0": -1}, {"out_c": 3}, {"act_max": 126}):
         fields = tuple((dict(call.fields) | changed).items())
-        with pytest.raises(CortexMError, match="conv2d_few_unclamped_s8_mve requires"):
+        with pytest.raises(CortexMError, match="conv2d_1x1_c16_s8_mve requires"):
             check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
@@ -299,7 +299,7 @@ def test_outputs_in_fours_need_no_code_for_others() -> None:
     outs = [net.conv(x, 20), net.conv(x, 18), net.conv(net.input((1, 32, 9, 9)), 32, groups=2)]
     own = where(
         lambda attrs, calls: (
-            calls[0].kernel.op == "conv2d_plain"
+            calls[0].kernel.op == "conv2d_ungrouped"
             and calls[0].int_fields["out_c"] == len(attrs.rescales)
             and calls[0].int_fields["groups"] == attrs.groups
         )
@@ -307,7 +307,7 @@ def test_outputs_in_fours_need_no_code_for_others() -> None:
     with taking(own):
         plan = make_plan(net.finish(*outs), Target.parse("cortex-m55"))
     step = plan.steps[0]
-    assert [each.calls[0].kernel.op == "conv2d_plain" for each in plan.steps] == [
+    assert [each.calls[0].kernel.op == "conv2d_ungrouped" for each in plan.steps] == [
         True,
         False,
         False,
@@ -316,5 +316,5 @@ def test_outputs_in_fours_need_no_code_for_others() -> None:
     check_contracts(plan, step)
     for changed in ({"out_c": 18}, {"groups": 2}):
         fields = tuple((dict(call.fields) | changed).items())
-        with pytest.raises(CortexMError, match="conv2d_plain_s8_mve requires"):
+        with pytest.raises(CortexMError, match="conv2d_ungrouped_s8_mve requires"):
             check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))

@@ -59,13 +59,13 @@ def kernels_of(plan: Plan) -> set[str]:
 
 
 def plan_of(graph: Graph, *, bands: bool = True) -> Plan:
-    with taking(using("conv2d_tiles")):
+    with taking(using("conv2d_4x2")):
         return check_plan(make_plan(graph, M55, bands=bands))
 
 
 def test_all_convolutions_may_take_tiles() -> None:
-    assert kernels_of(plan_of(network())) == {"conv2d_tiles"}
-    assert kernels_of(plan_of(network(), bands=False)) == {"conv2d_tiles"}
+    assert kernels_of(plan_of(network())) == {"conv2d_4x2"}
+    assert kernels_of(plan_of(network(), bands=False)) == {"conv2d_4x2"}
 
 
 @pytest.mark.parametrize(
@@ -90,20 +90,20 @@ def test_results_on_the_board(tmp_path: Path) -> None:
             y = net.conv(x, 16, (3, 3), (stride, stride), (1, 2, 2, 0), relu=stride == 1)
             outs.append(net.conv(y, 48, (3, 3), padding=(2, 2, 2, 2)))
     graph = unclamped(net.finish(*outs))
-    assert kernels_of(plan_of(graph)) == {"conv2d_tiles"}
-    with taking(using("conv2d_tiles")):
+    assert kernels_of(plan_of(graph)) == {"conv2d_4x2"}
+    with taking(using("conv2d_4x2")):
         assert_same_bytes(graph, M55, tmp_path)
 
 
 def test_what_the_kernel_takes_for_granted() -> None:
     plan = plan_of(network(), bands=False)
-    steps = [s for s in plan.steps if any(c.kernel.op == "conv2d_tiles" for c in s.calls)]
+    steps = [s for s in plan.steps if any(c.kernel.op == "conv2d_4x2" for c in s.calls)]
     for step in steps:
         (call,) = step.calls
         check_contracts(plan, step)
         for changed in ({"act_min": -127}, {"groups": 2}, {"out_c": 7}, {"dilation_w": 2}):
             fields = tuple((dict(call.fields) | changed).items())
-            with pytest.raises(CortexMError, match="conv2d_tiles_s8_mve requires"):
+            with pytest.raises(CortexMError, match="conv2d_4x2_s8_mve requires"):
                 check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
     first, last = steps[0].calls[0], steps[-1].calls[0]
     for step, call, changed in (
@@ -113,7 +113,7 @@ def test_what_the_kernel_takes_for_granted() -> None:
         (steps[-1], last, {"in_c": 24}),
     ):
         fields = tuple((dict(call.fields) | changed).items())
-        with pytest.raises(CortexMError, match="conv2d_tiles_s8_mve requires"):
+        with pytest.raises(CortexMError, match="conv2d_4x2_s8_mve requires"):
             check_contracts(plan, replace(step, calls=(replace(call, fields=fields),)))
 
 
@@ -126,6 +126,6 @@ def test_biases_have_23_bits() -> None:
     tensors[index] = replace(tensors[index], data=np.full(16, 1 << 23, np.int32))
     large = replace(graph, tensors=tuple(tensors))
     (first, *_) = plan_of(large, bands=False).steps
-    assert first.calls[0].kernel.op != "conv2d_tiles"
+    assert first.calls[0].kernel.op != "conv2d_4x2"
     with pytest.raises(CortexMError, match="requires largest_bias < 1 << 22"):
         check_contracts(replace(plan, graph=large), plan.steps[0])

@@ -54,7 +54,7 @@ def where(wanted: Callable[[Any, Sequence[Call]], bool]) -> Pick:
 
 
 def using(*names: str) -> Pick:
-    """One with these kernels: `conv2d_tiles`, or `softmax_s16_mve` of one instruction set alone."""
+    """One with these kernels: `conv2d_4x2`, or `softmax_s16_mve` of one instruction set alone."""
     return where(
         lambda attrs, calls: any(
             {call.kernel.op, call.kernel.symbol.removeprefix("cortexm_")} & {*names}

@@ -173,7 +173,7 @@ static inline void next_pair(layer_t *layer)
 /* Whether channels behind the fours allow one pair of pixels only: of int8 the assembly needs all registers. */
 static inline int is_single(const cortexm_gemm_t *g)
 {
-    return CODE_BITS == 8 && !IS_PLAIN && (g->start.more & 3) != 0;
+    return CODE_BITS == 8 && !IS_UNGROUPED && (g->start.more & 3) != 0;
 }
 
 /* The pairs of pixels that layer->gemm describes, all channels. */
@@ -182,7 +182,7 @@ static __attribute__((noinline)) void pairs(layer_t *layer, int32_t count)
     const PARAMS *const p = layer->p;
     const cortexm_finish_t finish = cortexm_finish_of(ZERO_POINT(p, out), p->act_min, p->act_max);
     cortexm_gemm_t *const g = &layer->gemm;
-    const int32_t rest = IS_PLAIN ? 0 : g->start.more & 3; /* channels behind the fours */
+    const int32_t rest = IS_UNGROUPED ? 0 : g->start.more & 3; /* channels behind the fours */
     const int8_t *weight;
     int32_t depth;
 
@@ -274,7 +274,7 @@ void KERNEL(const PARAMS *params, const ELEMENT *in, const int8_t *weight, const
             ELEMENT *out, void *scratch)
 {
     const PARAMS *const p = params;
-    int32_t groups = IS_PLAIN ? 1 : p->groups;
+    int32_t groups = IS_UNGROUPED ? 1 : p->groups;
     const int32_t group_in = p->in_c / groups;
     const int32_t group_out = p->out_c / groups;
     const int32_t column = p->kernel_h * group_in;
@@ -285,7 +285,7 @@ void KERNEL(const PARAMS *params, const ELEMENT *in, const int8_t *weight, const
 
     CORTEXM_ASSERT(p->out_h > 0 && p->out_w > 0);
     CORTEXM_ASSERT(p->groups > 0 && p->in_c % p->groups == 0 && p->out_c % p->groups == 0);
-    CORTEXM_ASSERT(!IS_PLAIN || (p->groups == 1 && p->out_c % 4 == 0));
+    CORTEXM_ASSERT(!IS_UNGROUPED || (p->groups == 1 && p->out_c % 4 == 0));
     CORTEXM_ASSERT(p->act_min <= p->act_max);
     CORTEXM_ASSERT(p->out_pixel_stride >= p->out_c);
     layer.p = p;

@@ -10,7 +10,7 @@
 typedef struct {
     const PARAMS *p;
     const cortexm_word_t *weight;
-    const int32_t *bias;        /* or what conv2d_fours has in its place */
+    const int32_t *bias;        /* or what conv2d_2x4 has in its place */
     int8_t *bytes;              /* a window as bytes, where its pixels are no fours of channels */
     int32_t quads;              /* fours of inputs of a window */
     int32_t pair;               /* words of two channels' weights */

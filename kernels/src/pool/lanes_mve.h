@@ -12,7 +12,7 @@
 
 #include "common/mve.h" /* first, for its pragma */
 
-#if defined CORTEXM_IS_avg_pool2d || defined CORTEXM_IS_avg_pool2d_few
+#if defined CORTEXM_IS_avg_pool2d || defined CORTEXM_IS_avg_pool2d_c3
 #define POOL avg_pool2d
 #elif defined CORTEXM_IS_avg_pool2d_eights || defined CORTEXM_IS_avg_pool2d_rows || defined CORTEXM_IS_avg_pool2d_pixel
 #define POOL avg_pool2d_eights
@@ -24,7 +24,7 @@
 #else
 #define IS_ROWS 0
 #endif
-#if defined CORTEXM_IS_avg_pool2d_few || defined CORTEXM_IS_max_pool2d_few
+#if defined CORTEXM_IS_avg_pool2d_c3 || defined CORTEXM_IS_max_pool2d_c15
 #define IS_FEW 1
 #else
 #define IS_FEW IS_ROWS

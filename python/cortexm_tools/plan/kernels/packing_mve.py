@@ -90,7 +90,7 @@ def gemm4_wide(constants: Constants) -> Array:
 
 
 def tiles(constants: Constants) -> Array:
-    """Channels in twos, sixteen weights of either in turns, filled up with zeros: see conv2d_tiles_mve.inc.
+    """Channels in twos, sixteen weights of either in turns, filled up with zeros: see conv2d_4x2_mve.inc.
     Where windows are 3x3 of channels in sixteens those of the columns of a row stand side by side, with
     windows two columns apart the odd one last."""
     weight = constants.weight
