@@ -2,7 +2,7 @@
 """Measures .tflite files on emulated cores beside TensorFlow Lite Micro with CMSIS-NN.
 
     python -m benchmarks.litert FILE.tflite…             # their rows of the tables
-    python -m benchmarks.litert FILE.tflite… --record    # write litert.json and docs/litert.md
+    python -m benchmarks.litert FILE.tflite… --record    # write litert.json and docs/benchmarks.md
     python -m benchmarks.litert                          # the recorded tables
 
 litert.json knows the files by their digests and says where each is from, and how TFLM was measured.
@@ -13,8 +13,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import re
-import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -24,16 +22,11 @@ from cortexm_tools.errors import CortexMError
 from cortexm_tools.program import load_program
 from cortexm_tools.target import Target
 
-from benchmarks import ROOT
-from benchmarks.run import chosen
-from benchmarks.suite.measure import Row, compiler_version, measure, ram_of
-
-RECORD = ROOT / "benchmarks" / "litert.json"
-PAGE = ROOT / "docs" / "litert.md"
-BLOCK = re.compile(r"(<!-- peer: begin -->\n).*?(<!-- peer: end -->)", re.DOTALL)
-
-Table = dict[str, dict[str, Row]]  # by core and file
-Pair = tuple[int, int | None]  # ours, and TFLM's if it was measured
+from benchmarks.run import PAGE, chosen
+from benchmarks.suite.litert import RECORD, Table, section
+from benchmarks.suite.measure import compiler_version, measure
+from benchmarks.suite.page import document
+from benchmarks.suite.record import load
 
 
 def measured(files: list[Path], cpus: list[str], known: dict[str, Any]) -> Table:
@@ -54,41 +47,6 @@ def measured(files: list[Path], cpus: list[str], known: dict[str, Any]) -> Table
     return rows
 
 
-def pairs(ours: Table, peer: Table, cpu: str) -> dict[str, list[Pair]]:
-    """Of each file instructions, code flash, constants and RAM."""
-    found: dict[str, list[Pair]] = {}
-    for name, row in ours.get(cpu, {}).items():
-        other = peer[cpu].get(name)
-        ram = sum(other[part] for part in ("arena", "variables", "stack")) if other else None
-        kinds = ("instructions", "code_flash", "constants")
-        found[name] = [(row[kind], other[kind] if other else None) for kind in kinds]
-        found[name].append((ram_of(row), ram))
-    return found
-
-
-def means(rows: dict[str, list[Pair]]) -> list[float]:
-    """The geometric mean of each column's ratios; none if TFLM has no row."""
-    both = [[ours / peer for ours, peer in row if peer] for row in rows.values()]
-    return [statistics.geometric_mean(ratios) for ratios in zip(*filter(None, both), strict=True)]
-
-
-def tables(record: dict[str, Any], ours: Table) -> str:
-    """Rows of ours beside those of TFLM, a table for each core."""
-    columns = ("instructions", "code flash", "constants", "RAM")
-    header = ["file", *(word for name in columns for word in (name, "TFLM's", "ratio"))]
-    lines = [f"Ours: {record['compiler']}. TFLM: {record['peer']}"]
-    for cpu in record["tflm"]:
-        if not (rows := pairs(ours, record["tflm"], cpu)):
-            continue
-        lines += ["", f"### {cpu}", "", f"| {' | '.join(header)} |", "|" + "---|" * len(header)]
-        for name, row in rows.items():
-            cells = [(f"{a:,}", f"{b:,}" if b else "", f"{a / b:.2f}" if b else "") for a, b in row]
-            lines.append(f"| {' | '.join([name, *(text for cell in cells for text in cell)])} |")
-        if found := means(rows):
-            lines.append("| geometric mean |" + "".join(f" | | {mean:.2f} |" for mean in found))
-    return "\n".join(lines) + "\n"
-
-
 def main() -> int:
     record = json.loads(RECORD.read_text("utf-8"))
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -103,16 +61,14 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     record["compiler"] = compiler_version() if args.files else record["compiler"]
-    print(tables(record, ours), end="")
+    print(section(record, ours), end="")
     if args.record:
         names = [file["name"] for file in record["files"].values()]
         for cpu in ours:
             rows = {**record["ours"].get(cpu, {}), **ours[cpu]}
             record["ours"][cpu] = {name: rows[name] for name in names if name in rows}
         RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        text = tables(record, record["ours"])
-        page = BLOCK.sub(lambda found: found[1] + text + found[2], PAGE.read_text("utf-8"))
-        PAGE.write_text(page, encoding="utf-8")
+        PAGE.write_text(document(load()), encoding="utf-8")
     return 0
 
 

@@ -34,7 +34,7 @@ from benchmarks.suite.measure import (
     lower,
     measure,
 )
-from benchmarks.suite.page import page, with_table
+from benchmarks.suite.page import document, page, with_table
 from benchmarks.suite.record import Record, changes, load, merge, missing, save
 
 PAGE = ROOT / "docs" / "benchmarks.md"
@@ -102,7 +102,7 @@ def main() -> int:
     print("\n".join(map(str, found)) or "no number changed", file=sys.stderr)
     if args.record:
         save(full)
-        PAGE.write_text(page(full), encoding="utf-8")
+        PAGE.write_text(document(full), encoding="utf-8")
         README.write_text(with_table(README.read_text(encoding="utf-8"), full), encoding="utf-8")
         if gaps := missing(full):
             print("not recorded: " + ", ".join(gaps), file=sys.stderr)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from . import litert
 from .measure import CORES, LARGE, MODELS, Row, ram_of
 from .record import Record
 from benchmarks import ROOT
@@ -18,8 +19,14 @@ BASELINE: dict[str, Any] = json.loads(
 _BEGIN, _END = "<!-- benchmarks: begin -->\n", "<!-- benchmarks: end -->\n"
 
 
+def document(record: Record) -> str:
+    """docs/benchmarks.md: what `record` has, and what benchmarks/litert.py recorded."""
+    peer = json.loads(litert.RECORD.read_text("utf-8"))
+    return f"{page(record)}\n{litert.section(peer, peer['ours'])}"
+
+
 def page(record: Record) -> str:
-    """docs/benchmarks.md."""
+    """The models of benchmarks/models."""
     parts = [
         "<!-- SPDX-License-Identifier: Apache-2.0 -->",
         "<!-- Written by benchmarks/run.py --record. -->",

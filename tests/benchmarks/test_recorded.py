@@ -16,7 +16,7 @@ from benchmarks.suite.measure import (
     measure,
     ram_of,
 )
-from benchmarks.suite.page import BASELINE, page, with_table
+from benchmarks.suite.page import BASELINE, document, with_table
 from benchmarks.suite.record import Record, changes, load, merge, missing, save
 from tests.support.lowered import lowered
 
@@ -57,7 +57,7 @@ def test_no_number_is_worse_than_recorded(name: str, tmp_path: Path) -> None:
 def test_record_is_complete_and_its_tables_are_in_the_documents() -> None:
     record = load()
     assert missing(record) == []
-    assert (ROOT / "docs" / "benchmarks.md").read_text() == page(record)
+    assert (ROOT / "docs" / "benchmarks.md").read_text() == document(record)
     readme = (ROOT / "README.md").read_text()
     assert with_table(readme, record) == readme
 
