@@ -45,7 +45,7 @@ def test_emulated_cores_compute_what_the_interpreter_and_tflm_do(cpu: str, tflit
     text = run_text(compiled, report)
     if is_installed():
         assert report.data["tflm"] == {"values": 15, "differing": 0, "largest_difference": 0.0}
-        assert "TFLite Micro: outputs equal in every byte" in text
+        assert "outputs equal to TFLM in every byte" in text
     else:
         assert "not compared with TFLite Micro: it needs the Python package" in text
 

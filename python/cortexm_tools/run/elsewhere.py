@@ -41,7 +41,7 @@ def tflm_lines(data: dict[str, Any]) -> list[str]:
     if "not_run" in found:
         return [f"  not compared with TFLite Micro: {found['not_run']}"]
     if not found["differing"]:
-        return ["  TFLite Micro: outputs equal in every byte"]
+        return ["  outputs equal to TFLM in every byte"]
     return [f"  TFLite Micro: {_difference(found, 'docs/litert.md')}"]
 
 
