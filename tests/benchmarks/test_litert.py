@@ -20,7 +20,7 @@ def test_every_file_is_measured_on_both_sides() -> None:
     names = {file["name"] for file in DATA["files"].values()}
     assert len(names) == len(DATA["files"])
     for cpu, rows in DATA["tflm"].items():
-        assert set(rows) == set(DATA["ours"][cpu]) == names
+        assert set(rows) == set(DATA["ours"][cpu]) == set(DATA["size"][cpu]) == names
 
 
 def test_means_leave_out_what_tflm_has_no_figure_of() -> None:
@@ -39,5 +39,5 @@ def test_files_are_known_by_their_bytes(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(litert, "measure", lambda *given: {"instructions": 1})
     file = tmp_path / "kws_ref_model.tflite"
     file.write_bytes(net_bytes())
-    rows = measured([file], ["cortex-m55"], DATA["files"])
+    rows = measured([file], ["cortex-m55"], DATA["files"], "ours")
     assert rows == {"cortex-m55": {"kws_ref_model.tflite": {"instructions": 1}}}
