@@ -15,6 +15,7 @@ import hashlib
 import json
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,15 @@ from cortexm_tools.program import load_program
 from cortexm_tools.target import Target
 
 from benchmarks.run import PAGE, chosen
-from benchmarks.suite.litert import RECORD, Table, section
+from benchmarks.suite.litert import RECORD, WAYS, Table, section
 from benchmarks.suite.measure import compiler_version, measure
 from benchmarks.suite.page import document
 from benchmarks.suite.record import load
 
 
-def measured(files: list[Path], cpus: list[str], known: dict[str, Any]) -> Table:
-    """A row for every core and file; files that are not known keep their suffix in their name.
+def measured(files: list[Path], cpus: list[str], known: dict[str, Any], way: str) -> Table:
+    """A row for every core and file, in one of WAYS; files that are not known keep their suffix in their
+    name.
 
     Raises:
         CortexMError: a file is none, or its build or run fails.
@@ -43,7 +45,7 @@ def measured(files: list[Path], cpus: list[str], known: dict[str, Any]) -> Table
             name = known.get(digest, {"name": file.name})["name"]
             for cpu in cpus:
                 print(f"{name}:", end=" ", file=sys.stderr)
-                rows[cpu][name] = measure(program, "as it is", cpu, Path(folder))
+                rows[cpu][name] = measure(program, way, cpu, Path(folder))
     return rows
 
 
@@ -56,17 +58,20 @@ def main() -> int:
     args = parser.parse_args()
     try:
         cpus = chosen(args.cpus, tuple(record["tflm"]))
-        ours = measured(args.files, cpus, record["files"]) if args.files else record["ours"]
+        tables = {
+            way: measured(args.files, cpus, record["files"], way) if args.files else record[way]
+            for way in WAYS
+        }
     except CortexMError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     record["compiler"] = compiler_version() if args.files else record["compiler"]
-    print(section(record, ours), end="")
+    print(section(record, tables), end="")
     if args.record:
         names = [file["name"] for file in record["files"].values()]
-        for cpu in ours:
-            rows = {**record["ours"].get(cpu, {}), **ours[cpu]}
-            record["ours"][cpu] = {name: rows[name] for name in names if name in rows}
+        for way, cpu in product(WAYS, cpus):
+            rows = {**record[way].get(cpu, {}), **tables[way][cpu]}
+            record[way][cpu] = {name: rows[name] for name in names if name in rows}
         RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         PAGE.write_text(document(load()), encoding="utf-8")
     return 0

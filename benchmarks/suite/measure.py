@@ -16,7 +16,7 @@ from cortexm_tools.program import Program, load_program
 from cortexm_tools.run.bench import bench
 from cortexm_tools.run.boards import boards_for
 from cortexm_tools.run.image import COMPILER, build_image
-from cortexm_tools.target import Target
+from cortexm_tools.target import Optimize, Target
 
 MODELS_FOLDER = Path(__file__).resolve().parents[1] / "models"
 
@@ -65,7 +65,9 @@ def digest(program: Program) -> str:
 
 
 def options_of(configuration: str, cpu: str) -> CompileOptions:
-    return CompileOptions(target=Target.parse(cpu), io_int8=configuration == "int8")
+    optimize = Optimize.SIZE if configuration == "size" else Optimize.BALANCED
+    target = Target.parse(cpu)
+    return CompileOptions(target=target, io_int8=configuration == "int8", optimize=optimize)
 
 
 def measure(program: Program, configuration: str, cpu: str, folder: Path) -> Row:

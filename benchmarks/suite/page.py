@@ -22,7 +22,7 @@ _BEGIN, _END = "<!-- benchmarks: begin -->\n", "<!-- benchmarks: end -->\n"
 def document(record: Record) -> str:
     """docs/benchmarks.md: what `record` has, and what benchmarks/litert.py recorded."""
     peer = json.loads(litert.RECORD.read_text("utf-8"))
-    return f"{page(record)}\n{litert.section(peer, peer['ours'])}"
+    return f"{page(record)}\n{litert.section(peer, peer)}"
 
 
 def page(record: Record) -> str:
