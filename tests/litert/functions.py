@@ -25,7 +25,7 @@ from tests.litert.files import ENUMS
 )
 @case("ELU", "RELU", "HARD_SWISH")
 @case("RELU", kinds="int16")
-@case("ABS")
+@case("ABS", kinds="int8 int16")
 def unary(d: Draw) -> None:
     shape = (1, 256) if d.kind == "int8" else d.shape()
     table = {"HARD_SWISH": "HardSwishOptions", "EXP": "ExpOptions", "ABS": "AbsOptions"}
@@ -75,14 +75,13 @@ def relu6(d: Draw) -> None:
     d.op("RELU6", [x], [d.y((1, 256), **d.like(x))])
 
 
-@case(kinds="int8 float32")
+@case(kinds="int8 int16 float32")
 def prelu(d: Draw) -> None:
     shape = d.shape(4)
     data = d.random.normal(size=shape[3:]).astype(np.float32)
-    if d.kind == "int8":
-        alpha = d.file.constant(
-            d.random.integers(-128, 128, shape[3:]).astype(np.int8), scale=d.scale, zero=d.zero
-        )
+    if d.kind != "float32":
+        codes, zero = d.random.integers(-128, 128, shape[3:]), d.number(-128, 127)
+        alpha = d.file.constant(codes.astype(np.int8), scale=d.scale, zero=zero)
     else:
         alpha = d.file.constant(data)
     d.op("PRELU", [d.x(shape), alpha], [d.y(shape)])

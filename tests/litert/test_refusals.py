@@ -81,11 +81,13 @@ def lstm(operands: dict[int, int] | None = None, **options: int) -> File:
     return draw.file
 
 
-def svdf(**state: int) -> File:
-    """With what is kept changed."""
-    draw = made("SVDF int16", 0)
+def drawn(name: str, operand: int, kind: str) -> File:
+    """A case with an operand of another type."""
+    draw = made(name, 0)
     graph = draw.file.graphs[0]
-    graph["tensors"][graph["operators"][0]["inputs"][4]].update(state)
+    graph["tensors"][graph["operators"][0]["inputs"][operand]].update(
+        type=ENUMS["TensorType"][kind]
+    )
     graph.update(inputs=draw.inputs, outputs=draw.outputs)
     return draw.file
 
@@ -125,7 +127,8 @@ REFUSED: dict[str, tuple[File, str, str]] = {
     "lstm gates": (lstm({1: -1}), "LSTM: operand 1 is missing", "quantize"),
     "lstm state": (lstm({19: 18}), "LSTM: has states of INT8 and INT8, not INT8 and INT16", "quantize"),
     "lstm function": (lstm(fused_activation_function=1), "the function RELU, not TANH", "quantize"),
-    "svdf states": (svdf(type=LATER["INT8"]), "states of INT8, INT16, INT8 for INT8", "quantize"),
+    "svdf states": (drawn("SVDF int16", 4, "INT8"), "states of INT8, INT16, INT8 for INT8", "quantize"),
+    "prelu slopes": (drawn("PRELU int16", 1, "UINT8"), "slopes .* of UINT8, not INT8", "quantize"),
     "relu6": (unary("RELU6", CODES, {"scale": 0.02}), "RELU6: .* which TFLM does not regard", "fuse"),
     "sigmoid": (operator("LOGISTIC"), "must have 0.00390625 and -128", ""),
     "variable": (changed(never_assigned), "the variable 'pooled' is read, and nothing gives", "assign to it"),

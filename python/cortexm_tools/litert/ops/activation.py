@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...ir import ops
-from ...ir.fixed_point import I64, quantize_multiplier, round_away
+from ...ir.fixed_point import I64, Rescale, quantize_multiplier, round_away
 from ...ir.types import DType
 from .. import functions
 from ..arithmetic import code_of, table
@@ -116,7 +116,6 @@ def _sigmoid(call: Call) -> None:
 
 
 @reads(*sorted(_FUNCTIONS.keys() - {"ABS", "EXP", "HARD_SWISH", "LOGISTIC", "TANH"}))
-@reads("ABS", options="AbsOptions")
 @reads("EXP", options="ExpOptions")
 @reads("HARD_SWISH", options="HardSwishOptions")
 def _unary(call: Call) -> None:
@@ -136,6 +135,15 @@ def _codes(call: Call, function: Codes) -> None:
     zero = call.zero(call.lite(0))
     call.zero(call.result())
     call.emit(ops.Activation(), call.operand(0), table(call, lambda x: function(call, x - zero)))
+
+
+@reads("ABS", options="AbsOptions")
+def _abs(call: Call) -> None:
+    if call.types(DType.F32, DType.S8, DType.S16) is not DType.S16:
+        _function(call, *_FUNCTIONS["ABS"])
+        return
+    factor = quantize_multiplier(call.scale(call.lite(0)) / call.scale(call.result()))
+    _two_sided(call, factor, call.number(np.array(-1, np.int16)), 0, factor)
 
 
 @reads("SQUARE")
@@ -209,7 +217,7 @@ def _relu(call: Call) -> None:
 
 @reads("PRELU")
 def _prelu(call: Call) -> None:
-    kind = call.types(DType.F32, DType.S8, operands=1)
+    kind = call.types(DType.F32, DType.S8, DType.S16, operands=1)
     x, alpha = call.operand(0), call.operand(1)
     shape = call.result().shape
     if kind is DType.F32:
@@ -219,16 +227,27 @@ def _prelu(call: Call) -> None:
         is_above = call.add(ops.Compare("ge"), x, zero, dtype=DType.BOOL, shape=call.shape(x))
         call.emit(ops.Where(), is_above, x, below)
         return
-    call.types(DType.S8)
-    source, slope, y = call.lite(0), call.lite(1), call.result()
-    zeros = call.zero(source), call.zero(slope), call.zero(y)
-    scales = [call.scale(tensor) for tensor in (source, slope, y)]
-    above = quantize_multiplier(scales[0] / scales[2])
+    slope = call.lite(1)
+    call.require(slope.type == "INT8", f"has the slopes {slope} of {slope.type}, not INT8", AGAIN)
+    zero = call.zero(slope)
+    if kind is DType.S16:
+        widened = ops.Requantize(zero, Rescale(1 << 30, 1), 0, *kind.limits)
+        alpha, zero = call.add(widened, alpha, dtype=kind, shape=call.shape(alpha)), 0
+    scales = [call.scale(tensor) for tensor in (call.lite(0), slope, call.result())]
     product = quantize_multiplier(scales[0] * scales[1] / scales[2])
-    positive = call.like(ops.Requantize(zeros[0], above, zeros[2], zeros[2], 127), x)
-    below = call.like(ops.Clamp(None, zeros[0]), x)
-    negative = call.add(ops.Mul(*zeros, product), below, alpha, dtype=kind, shape=shape)
-    call.emit(functions.plain_sum(kind, zeros[2]), positive, negative)
+    _two_sided(call, quantize_multiplier(scales[0] / scales[2]), alpha, zero, product)
+
+
+def _two_sided(call: Call, above: Rescale, slope: int, slope_zero: int, below: Rescale) -> None:
+    """Codes above the zero point times a factor, those below it times slopes and another one. One of
+    both sides is 0, so that their sum is exact."""
+    x, y = call.operand(0), call.result()
+    kind, zero, target = call.dtype(x), call.zero(call.lite(0)), call.zero(y)
+    positive = call.like(ops.Requantize(zero, above, target, target, kind.limits[1]), x)
+    rest = call.like(ops.Clamp(None, zero), x)
+    attrs = ops.Mul(zero, slope_zero, target, below)
+    negative = call.add(attrs, rest, slope, dtype=kind, shape=y.shape)
+    call.emit(functions.plain_sum(kind, target), positive, negative)
 
 
 @reads("SOFTMAX", options="SoftmaxOptions")
