@@ -127,7 +127,9 @@ def values(random: np.random.Generator, shape: list[int], kind: int) -> Array:
     if _NAMES[kind] == "FLOAT32":
         return random.normal(size=shape, scale=2.0).astype(np.float32)
     low, high, dtype = _RANGES[_NAMES[kind]]
-    return random.integers(low, high, shape).astype(dtype)
+    inside = random.integers(low, high, shape)
+    bounds = np.where(random.random(shape) < 0.5, low, high - 1)
+    return np.where(random.random(shape) < 0.1, bounds, inside).astype(dtype)
 
 
 CASES: dict[str, tuple[Case, str]] = {}

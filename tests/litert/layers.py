@@ -108,7 +108,7 @@ def batch_matmul(d: Draw) -> None:
 @case("ADD", "SUB", "MUL", kinds="int8 int16 float32")
 @case("ADD", "SUB", "MUL", kinds="int32")
 @case("DIV", kinds="float32")
-@case("SQUARED_DIFFERENCE")
+@case("SQUARED_DIFFERENCE", kinds="int8 int16")
 def binary(d: Draw) -> None:
     shape = d.shape()
     other = tuple(d.one(n, n, 1) for n in shape)[d.one(0, 0, len(shape) // 2) :]
@@ -117,9 +117,12 @@ def binary(d: Draw) -> None:
         if d.name == "SQUARED_DIFFERENCE" or d.kind == "int32"
         else {"fused_activation_function": d.fused}
     )
-    operands = [d.x(shape), d.x(other)][:: d.one(1, -1)]
+    x = d.x(shape)
+    operands = [x, d.x(other, **d.one({}, d.like(x)))][:: d.one(1, -1)]
     d.inputs[:] = operands
-    d.op(d.name, operands, [d.y(shape)], options_of(d.name), **more)
+    wide = d.name == "SQUARED_DIFFERENCE" and d.kind == "int16"  # squares of 16 bits have 30
+    y = d.y(shape, **({"scale": d.scale * d.one(1, 500, 4000)} if wide else {}))
+    d.op(d.name, operands, [y], options_of(d.name), **more)
 
 
 @case("MINIMUM", "MAXIMUM", kinds="int8 int16 int32 float32")

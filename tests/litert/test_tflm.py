@@ -17,6 +17,7 @@ from cortexm_tools.simplify import simplify
 
 from tests.cmake.projects import ROOT
 from tests.litert.cases import CASES, made
+from tests.litert.files import File
 from tests.support.thorough import THOROUGH
 
 
@@ -37,6 +38,17 @@ def test_codes_equal_those_of_tflm(name: str) -> None:
                         np.testing.assert_allclose(b, a, rtol=1e-4, atol=2e-5, err_msg=str(seed))
                     else:
                         np.testing.assert_array_equal(b, a, err_msg=str(seed))
+
+
+@pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed")
+def test_the_largest_difference_of_int16_has_17_bits() -> None:
+    f = File()
+    a, b = f.tensor((2,), "int16", scale=0.05), f.tensor((2,), "int16", scale=0.05)
+    y = f.tensor((2,), "int16", scale=400.0)
+    f.operator("SQUARED_DIFFERENCE", [a, b], [y], "SquaredDifferenceOptions")
+    data, row = f.data([a, b], [y]), np.array([32767, -32768], np.int16)
+    ((got,),) = run_sequence(read_litert(data, name="net"), [(row, row[::-1])])
+    np.testing.assert_array_equal(got, outputs_here(data, [(row, row[::-1])], 1)[0][0])
 
 
 @pytest.mark.skipif(not is_installed(), reason="tflite-micro is not installed")

@@ -98,26 +98,35 @@ def _extremum(call: Call) -> None:
 
 @reads("SQUARED_DIFFERENCE", options="SquaredDifferenceOptions")
 def _squared_difference(call: Call) -> None:
-    kind = call.types(DType.F32, DType.S8, DType.S32)
+    kind = call.types(DType.F32, DType.S8, DType.S16, DType.S32)
     shape = call.result().shape
-    if kind is not DType.S8:
+    if kind not in (DType.S8, DType.S16):
         less = call.add(ops.Binary("sub"), *call.operands, dtype=kind, shape=shape)
         call.emit(ops.Binary("mul"), less, less)
         return
-    # int16 codes have room for both operands, 2^7 times as large, and for their difference.
+    # int16 codes have room for both operands, int8 ones 2^7 times as large, and for their difference if
+    # that is negative: the smaller one of a - b and b - a.
     a, b, y = call.lite(0), call.lite(1), call.result()
     scales = [call.scale(tensor) for tensor in (a, b, y)]
     twice = 2.0 * max(scales[0], scales[1])
     wide = []
     for number, scale in enumerate(scales[:2]):
-        x = call.operand(number)
-        for attrs in (
-            ops.Requantize(call.zero(call.lite(number)), Rescale(1 << 30, 8), 0, -32768, 32767),
-            ops.Requantize(0, _smaller_than_one(call, scale / twice), 0, -32768, 32767),
-        ):
+        x, zero = call.operand(number), call.zero(call.lite(number))
+        raised = ops.Requantize(zero, Rescale(1 << 30, 8), 0, -32768, 32767)
+        scaled = ops.Requantize(0, _smaller_than_one(call, scale / twice), 0, -32768, 32767)
+        for attrs in (raised, scaled) if kind is DType.S8 else (scaled,):
             x = call.add(attrs, x, dtype=DType.S16, shape=call.shape(x))
         wide.append(x)
-    less = call.add(plain_sum(DType.S16, 0, -1), *wide, dtype=DType.S16, shape=shape)
-    factor = quantize_multiplier(twice * twice / ((1 << 14) * scales[2]))
+    minus = plain_sum(DType.S16, 0, -1)
+    less = call.add(minus, *wide, dtype=DType.S16, shape=shape)
+    if kind is DType.S16:
+        more = call.add(minus, *reversed(wide), dtype=DType.S16, shape=shape)
+        less = call.add(ops.Minimum(), less, more, dtype=DType.S16, shape=shape)
+    factor = quantize_multiplier(twice * twice / ((1 << 14 if kind is DType.S8 else 1) * scales[2]))
     square = call.add(ops.Mul(0, 0, 0, factor), less, less, dtype=DType.S16, shape=shape)
-    call.emit(ops.Requantize(0, Rescale(1 << 30, 1), call.zero(y), -128, 127), square)
+    if kind is DType.S8:
+        square = call.add(
+            ops.Requantize(0, Rescale(1 << 30, 1), call.zero(y), -128, 127), square,
+            dtype=kind, shape=shape,
+        )  # fmt: skip
+    call.give(square)
