@@ -2,7 +2,8 @@
 """Compiles PyTorch models into static C plans for Arm Cortex-M.
 
 In Python: `compile_model`, `lower_model` and `inspect_model`, whose results are a `CompiledModel` and a
-`Program`; what goes wrong is a `CortexMError` (api.py, docs/python.md). As a program: ``cortexm`` (cli/).
+`Program`, and `prepare_qat`; what goes wrong is a `CortexMError` (api.py, docs/python.md). As a program:
+``cortexm`` (cli/).
 
     api, cli, options     what users call, what they can choose, and how they write it
     frontend              PyTorch to .pte; nothing else imports torch
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         compile_model,
         inspect_model,
         lower_model,
+        prepare_qat,
     )
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "compile_model",
     "inspect_model",
     "lower_model",
+    "prepare_qat",
 ]
 
 

@@ -11,7 +11,7 @@ import argparse
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from .options.arena import parse_arena
 from .options.memories import section_name
 from .options.names import check_name, name_of_file
 from .options.precision import parse_patterns, parse_quantization
-from .program import Program, load_program, program_of_module
+from .program import Program, load_program, program_of_module, torch_needed
 from .pte.vectors import fit_input
 from .report import layer_table, quality_table, summary
 from .run.command import RunReport, RunRequest, run_program, run_text
@@ -43,6 +43,7 @@ __all__ = [
     "compile_model",
     "inspect_model",
     "lower_model",
+    "prepare_qat",
 ]
 
 # Options of `cortexm compile` that say where files go, and what has an argument of its own here.
@@ -322,6 +323,43 @@ def lower_model(
         patterns=patterns,
         progress=progress,
     )
+
+
+def prepare_qat(
+    module: Any,
+    example_inputs: Any,
+    *,
+    quantize: bool | str = True,
+    quantization: Mapping[str, str] | None = None,
+) -> Any:
+    """Prepares a module for training that knows of the codes of its build (docs/python.md).
+
+    Args:
+        module: an ``nn.Module``, which is copied.
+        example_inputs, quantize, quantization: as `compile_model` takes them.
+
+    Returns:
+        An ``nn.Module`` of the same inputs and outputs, in training mode, whose weights and activations are
+        rounded. Its ``finish()`` gives the trained module on floats, which is built as any other.
+
+    Raises:
+        CortexMError: the module is quantized already, cannot be captured, or has no weights to train.
+    """
+    settled = parse_quantization(_precision(quantize), "")
+    if settled is None:
+        raise CortexMError(
+            "a module that stays in float needs no training for codes",
+            hint="give quantize the precision that the build will have, such as int8 or a8w4",
+        )
+    if quantization is not None:
+        patterns = parse_patterns(quantization, "quantization")
+        settled = replace(settled, patterns=patterns)
+    with torch_needed("model"):
+        from .frontend.load.given import given_module
+        from .frontend.quantize.trained import prepare
+
+    loaded = given_module(module, example_inputs, None, None, "model")
+    return prepare(module, loaded, settled)
 
 
 def inspect_model(path: str | os.PathLike[str]) -> str:

@@ -332,16 +332,8 @@ def _lower(
 ) -> Program:
     """Loads the model and lowers it, both with `around` around them."""
     progress("loading PyTorch and ExecuTorch")
-    try:
-        with _whatever_the_versions(label):
-            from .frontend.lower.lower import lower
-    except ModuleNotFoundError as error:
-        raise CortexMError(
-            f"the Python package {error.name!r} is missing, which lowering a model needs",
-            where=label,
-            hint=f"pip install -r {data_root() / 'requirements' / 'torch.txt'}, or point PYTHON "
-            "(CORTEXM_PYTHON) at an interpreter that has it; a .pte needs none of this",
-        ) from None
+    with torch_needed(label):
+        from .frontend.lower.lower import lower
     progress(f"running {label}")
     words = "export and lowering" if quantization is None else "export, quantization and lowering"
     with around(), _whatever_the_versions(label):
@@ -378,6 +370,21 @@ def _program(label: str, name: str, loaded: LoadedModel, lowered: Lowered) -> Pr
         study=lowered.study,
         source=label,
     )
+
+
+@contextmanager
+def torch_needed(label: str) -> Iterator[None]:
+    """Imports of what imports PyTorch: a package that is missing is a sentence."""
+    try:
+        with _whatever_the_versions(label):
+            yield
+    except ModuleNotFoundError as error:
+        raise CortexMError(
+            f"the Python package {error.name!r} is missing, which lowering a model needs",
+            where=label,
+            hint=f"pip install -r {data_root() / 'requirements' / 'torch.txt'}, or point PYTHON "
+            "(CORTEXM_PYTHON) at an interpreter that has it; a .pte needs none of this",
+        ) from None
 
 
 @contextmanager

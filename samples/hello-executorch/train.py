@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -31,34 +32,50 @@ def jitter(images: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return nn.functional.grid_sample(images, grid, align_corners=False)
 
 
-def main() -> None:
-    torch.manual_seed(7)
-    torch.set_num_threads(1)
-    torch.use_deterministic_algorithms(True)
+def fit(
+    model: nn.Module, epochs: int, rate: float, after: Callable[[int], None] = lambda epoch: None
+) -> None:
+    """Train `model`, and call `after` with the number of each epoch that is done."""
     generator = torch.Generator().manual_seed(7)
     x, y = scans(held_out=False)
-    test_x, test_y = scans(held_out=True)
-    model = Digits()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3, weight_decay=0.02)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.02)
     batches = (len(x) + BATCH - 1) // BATCH
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 8e-3, EPOCHS * batches)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, epochs * batches)
     loss_of = nn.NLLLoss()
-    for epoch in range(EPOCHS):
+    for epoch in range(epochs):
         model.train()
         for index in torch.randperm(len(x), generator=generator).split(BATCH):
             probabilities = model(jitter(x[index], generator))
-            target = y[index]
-            loss = loss_of(torch.log(probabilities * 0.95 + 0.005), target)
+            loss = loss_of(torch.log(probabilities * 0.95 + 0.005), y[index])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             schedule.step()
-        if (epoch + 1) % 10 == 0:
+        after(epoch + 1)
+
+
+def settle() -> None:
+    """The same results in every run."""
+    torch.manual_seed(7)
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True)
+
+
+def main() -> None:
+    settle()
+    model = Digits()
+
+    def tell(epoch: int) -> None:
+        if epoch % 10 == 0:
             model.eval()
             with torch.no_grad():
-                train = (model(x).argmax(1) == y).float().mean()
-                test = (model(test_x).argmax(1) == test_y).float().mean()
-            print(f"epoch {epoch + 1}: {train:.2%} of the training scans, {test:.2%} of the others")
+                train, test = (
+                    (model(x).argmax(1) == y).float().mean()
+                    for x, y in (scans(held_out=False), scans(held_out=True))
+                )
+            print(f"epoch {epoch}: {train:.2%} of the training scans, {test:.2%} of the others")
+
+    fit(model, EPOCHS, 8e-3, tell)
     save_file({k: v.contiguous() for k, v in model.state_dict().items()}, WEIGHTS)
     print(f"wrote {WEIGHTS.name}, {WEIGHTS.stat().st_size} bytes")
 

@@ -49,11 +49,15 @@ _HINT_QUANTIZED = (
     "torchao make of it (docs/pipeline.md)"
 )
 
+_HINT_TRAINED = "give what its finish() returns"
+
 _EAGER = ("torch.ao.nn.quantized", "torch.ao.nn.intrinsic.quantized")  # modules of packed weights
+_TRAINED = "cortexm_tools.frontend.quantize.trained"  # ours (prepare_qat)
 # Modules that preparing a model for quantization puts into it, and converting takes out again.
 _OBSERVERS = (
     *("torch.ao.quantization.observer", "torch.ao.quantization.fake_quantize"),
     *("torchao.quantization.pt2e.", "torchao.quantization.qat."),
+    _TRAINED,
 )
 
 _HINT_CONVENTION = (
@@ -321,11 +325,12 @@ def check_module(model: torch.nn.Module, where: str) -> None:
                 hint=_HINT_QUANTIZED,
             )
         if any(kind.__module__.startswith(_OBSERVERS) for kind in type(part).__mro__):
+            ours = type(part).__module__ == _TRAINED
             raise CortexMError(
-                f"the model is prepared for quantization, but not converted ({name!r} is a "
-                f"{type(part).__name__})",
+                f"the model is prepared for quantization, but not converted ({repr(name) if name else 'it'} "
+                f"is a {type(part).__name__})",
                 where=where,
-                hint=_HINT_QUANTIZED,
+                hint=_HINT_TRAINED if ours else _HINT_QUANTIZED,
             )
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         is_parameter = isinstance(tensor, torch.nn.Parameter)

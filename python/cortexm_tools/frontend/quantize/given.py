@@ -54,7 +54,7 @@ class Codes(NamedTuple):
         return max(self, other)
 
 
-class _Known(Generic[T]):
+class Known(Generic[T]):
     """What is known of tensors, by their size and the statistics of their elements in whatever order."""
 
     def __init__(self) -> None:
@@ -100,21 +100,22 @@ class GivenScales:
 
     module: GraphModule
     sample: Sample
-    values: _Known[Codes]
-    channels: _Known[float]
+    values: Known[Codes]
+    channels: Known[float]
 
 
 def is_quantized(module: torch.nn.Module) -> bool:
     """Whether convert_pt2e made it, or a part of it."""
-    return any(operator_name(node).startswith(_QUANTIZED) for node in _nodes(module))
+    return any(operator_name(node).startswith(_QUANTIZED) for node in nodes_of(module))
 
 
 def by_another_quantizer(module: torch.nn.Module) -> bool:
     """Whether the quantizer of `module`, which is quantized, has not left what ExecuTorch's passes want."""
-    return not any(_ANNOTATED in (node.meta.get("custom") or {}) for node in _nodes(module))
+    return not any(_ANNOTATED in (node.meta.get("custom") or {}) for node in nodes_of(module))
 
 
-def _nodes(module: torch.nn.Module) -> Iterator[Node]:
+def nodes_of(module: torch.nn.Module) -> Iterator[Node]:
+    """Of all graphs in `module`."""
     for part in module.modules():
         if isinstance(part, GraphModule):
             yield from part.graph.nodes
@@ -126,7 +127,7 @@ def take_scales(loaded: LoadedModel) -> GivenScales:
     Raises:
         CortexMError: its scales are not constants, or its codes not int8 or uint8.
     """
-    for name in map(operator_name, _nodes(loaded.module)):
+    for name in map(operator_name, nodes_of(loaded.module)):
         if name.startswith(_QUANTIZED) and name.removeprefix(_QUANTIZED) not in _PAIRS:
             raise _refused(f"it calls {name}", loaded)
     graph: Any = copy.deepcopy(loaded.module)
@@ -138,7 +139,7 @@ def take_scales(loaded: LoadedModel) -> GivenScales:
     recorder = _Recorder(copy.deepcopy(graph), {node.name for node in pairs.codes})
     with torch.no_grad():
         recorder.run(*(x.clone() for x in sample))
-    values = _Known[Codes]()
+    values = Known[Codes]()
     for node, codes in pairs.codes.items():
         values.add(recorder.values[node.name], codes)
     return GivenScales(graph, sample, values, pairs.channels)
@@ -218,7 +219,7 @@ class _Pairs:
         self.module = module
         self.loaded = loaded
         self.codes: dict[Node, Codes] = {}
-        self.channels = _Known[float]()
+        self.channels = Known[float]()
         # Buffers that the model writes to are no constants.
         self._written = {
             source.target
