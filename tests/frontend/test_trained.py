@@ -118,8 +118,7 @@ def test_the_finished_module_is_the_users_own(net: Net, samples: torch.Tensor) -
             calibration=samples,
             calibrate=f"weights={way}",
         ).pte
-        for way in ("nearest", "gptq")
-        for module in (finished, net_again.train())
+        for way, module in (("nearest", finished), ("gptq", net_again.train()))
     }
     assert len(pte) == 1
 
