@@ -3,9 +3,9 @@
  * fuzz [cases [seed]]: compares every kernel with its reference on so many random cases. Prints the
  * kernels and seeds of cases that differ; the exit status says whether there were any.
  *
- * Meant to be built with sanitizers. Built for a core it takes the variants of its architecture
- * (FUZZ_V6M, FUZZ_V7M) and of its extensions (FUZZ_DSP, FUZZ_MVE) too; bare metal has no arguments,
- * so FUZZ_CASES is their number.
+ * Meant to be built with sanitizers. It takes the kernels of the instruction sets that are asked for:
+ * FUZZ_SCALAR, FUZZ_V6M, FUZZ_V7M, FUZZ_DSP, FUZZ_MVE; bare metal has no arguments, so FUZZ_CASES is their
+ * number.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,11 @@
 #include "ref.h"
 #include "table.h"
 
-/* Variants of other architectures do not exist, nor those of extensions that a core lacks. Those of
- * v6m that are in C run on the development machine too. */
+/* Those of v6m that are in C run on the development machine too. */
+#ifndef FUZZ_SCALAR
+#undef SCALAR_KERNELS
+#define SCALAR_KERNELS(K)
+#endif
 #ifdef FUZZ_V6M_C
 #undef V6M_KERNELS
 #define V6M_KERNELS(K) V6M_C_KERNELS(K)
