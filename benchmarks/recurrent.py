@@ -108,7 +108,7 @@ def layer(kind: str, inputs: int, hidden: int, steps: int, dtype: DType, bits: i
     shift, gates = cells.gate_factors([unit * 2**16] * (4 * hidden), codes)
     scale = codes.limits[1]
     out = cells.out_factor(scale * (2.0**-15 if is_gru else 2.0**-14))
-    common = (False, False, True, 0, 0, shift, gates, *out)
+    common = (False, False, True, 0, 0, 0, shift, gates, *out)
     attrs = ops.Gru(*common, state_bits=15) if is_gru else ops.Lstm(*common, cell_bits=12)
     op = Op(attrs, (x, *before, *constants), (y, *after), Layer(kind))
     name = f"{kind}-{inputs}-{hidden}-{steps}"

@@ -133,8 +133,8 @@ BUILDING: tuple[Option, ...] = (
         kconfig_default="`KERNELS_BUILTIN`",
         help="builtin (default), cmsis-nn (of the checkout CMSIS_NN_ROOT), or auto: the faster "
         "ones; bench compares several, with commas between",
-        docs="whose kernels: ours, [CMSIS-NN's](cmake.md#cmsis-nn-as-the-kernel-library), or for "
-        "each operator the faster",
+        docs="whose kernels: ours, [CMSIS-NN's](cmake.md#cmsis-nn-as-the-kernel-library), or those with "
+        "which the model costs least",
         zephyr="whose kernels; CMSIS-NN needs the workspace's module cmsis-nn (without it Kconfig "
         "warns and `KERNELS_BUILTIN` stays), but neither `CONFIG_CMSIS_NN` nor CMSIS-DSP",
     ),
