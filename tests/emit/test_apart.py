@@ -46,7 +46,7 @@ GEOMETRY = """
     turns blocks width pitch in_group_stride in_outer_stride in_inner_stride out_group_stride
     out_outer_stride out_inner_stride factor_group_stride factor_outer_stride factor_inner_stride
     mantissa inverse centred columns block_shift block_size way runs in_run out_run outer_rank outer_dims
-    in_outer out_outer in_lanes out_lanes
+    in_outer out_outer in_lanes out_lanes away is_tanh memory units
 """.split()
 
 CHECK = r"""

@@ -182,3 +182,14 @@ def softmax_interpolated(x: I64, rescale: Rescale) -> I64:
     right = 31 - zeros
     result: I64 = (share + (1 << (right - 1))) >> right
     return np.minimum(result, 2**15 - 1)
+
+
+def each_rescaled(acc: I64, rescales: tuple[Rescale, ...]) -> I64:
+    """Sums of four gates in a row, requantized to 16 bits."""
+    parts = [r.apply(part) for r, part in zip(rescales, np.split(acc, 4, axis=-1), strict=True)]
+    return limited_s16(np.concatenate(parts, axis=-1))
+
+
+def limited_s16(x: I64) -> I64:
+    """To the codes of 16 bits."""
+    return np.clip(x, -(1 << 15), (1 << 15) - 1)

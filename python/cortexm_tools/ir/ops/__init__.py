@@ -52,11 +52,10 @@ from .linear import BatchMatmul, FloatLinear, FloatMatmul, Linear, Matrices
 from .move import AsStrided, Clone, Concat, Expand, Pad, Push, Slice, Tile, Transpose, View
 from .norm import FloatGroupNorm, FloatLayerNorm, GroupNorm, LayerNorm
 from .pool import AvgPool2d, FloatAvgPool2d, FloatMaxPool2d, MaxPool2d
-from .recurrent import Gru, Lstm, RecurrentAttrs, Rnn
+from .recurrent import Gru, InterpolatedLstm, Lstm, RecurrentAttrs, Rnn, Svdf
 from .reduce import REDUCTIONS, ArgReduce, Cumsum, Reduce, TopK
 from .resample import Between, UpsampleBilinear2d, UpsampleNearest2d
 from .spectrum import LogMel
-from .tflite_recurrent import InterpolatedLstm, Svdf
 
 __all__ = [
     "Attrs",

@@ -27,7 +27,8 @@ VALUES = frozenset(
     in_zero_point out_zero_point weight_zero_point lhs_zero_point rhs_zero_point a_zero_point
     b_zero_point zero_point act_min act_max qmin qmax scale inv_scale input_scale alpha epsilon
     diff_min value low high gate_left gate_right state_bits least_high least_low under_root gain_shift
-    epsilon_high epsilon_low a_factor b_factor constant
+    epsilon_high epsilon_low a_factor b_factor constant x_multiplier x_shift h_multiplier h_shift
+    fresh_multiplier fresh_shift cell_multiplier cell_shift cell_limit
     """.split()
 )
 
