@@ -68,9 +68,9 @@ extern "C" {
     void name(const cortexm_batch_matmul_s8_t *params, const int8_t *lhs, const int8_t *rhs,       \
               int8_t *out, void *scratch)
 
-/* Recurrent layers. Weights: rows of h and then of x, [gates * hidden][hidden + inputs]; of gru those of r
- * and z, and then those of x and of h in n by themselves. `y` may equal `h_after` where y_step is 0; gru's
- * may be NULL. */
+/* Recurrent layers. Weights: rows of h and then of x, [gates * hidden][hidden + inputs], or of h alone, where
+ * params->x_weight has those of x; of gru those of r and z, and then those of x and of h in n by
+ * themselves. `y` may equal `h_after` where y_step is 0; gru's may be NULL. */
 #define CORTEXM_LSTM(name, type)                                                                   \
     void name(const cortexm_recurrent_t *params, const type *x, const type *h, const int16_t *c,   \
               const int8_t *weight, const int32_t *bias, type *h_after, int16_t *c_after, type *y, \

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..options.precision import parse_quantization
+from ..options.precision import Quantization, parse_quantization
 from ..program import Program, load_program
 from ..target import Target
 from ..terminal import show
@@ -22,13 +22,26 @@ def load(args: argparse.Namespace, target: Target, *, quiet: bool) -> Program:
     name, note = model_name(args)
     if note and not quiet:
         say(note)
+    quantization = parse_quantization(args.quantize, args.calibrate)
+    return load_as(args, name, target, quantization, quiet=quiet)
+
+
+def load_as(
+    args: argparse.Namespace,
+    name: str,
+    target: Target,
+    quantization: Quantization | None,
+    *,
+    quiet: bool = False,
+) -> Program:
+    """The program of a model, its calibration and its example inputs, under a name."""
     program = load_program(
         args.model,
         name=name,
         target=target,
         calibration=args.calibration,
         model_input=args.model_input,
-        quantization=parse_quantization(args.quantize, args.calibrate),
+        quantization=quantization,
         progress=(lambda text: None) if quiet else lambda text: say(f"[{name}] {text}"),
     )
     for warning in program.warnings:

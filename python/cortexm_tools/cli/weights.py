@@ -17,9 +17,9 @@ from ..errors import CortexMError
 from ..options.arena import parse_arena
 from ..options.names import check_name
 from ..options.precision import parse_quantization
-from ..program import load_program
 from ..target import Target
 from ..terminal import show
+from .loading import load_as
 from .parser import build_parser
 from .settle import compile_options, limits
 
@@ -31,17 +31,8 @@ def run(args: argparse.Namespace) -> int:
     name = check_name(contract["name"])
     settled = _settled(contract["command"], where)
     target = Target.parse(settled.cpu, settled.isa)
-    program = load_program(
-        args.model,
-        name=name,
-        target=target,
-        calibration=args.calibration,
-        model_input=args.model_input,
-        quantization=parse_quantization(settled.quantize, settled.calibrate),
-        progress=lambda text: show(f"[{name}] {text}", error=True),
-    )
-    for warning in program.warnings:
-        show(f"warning: {warning}", error=True)
+    quantization = parse_quantization(settled.quantize, settled.calibrate)
+    program = load_as(args, name, target, quantization)
     options = compile_options(settled, target, arena=parse_arena(settled.arena), **limits(settled))
     compiled = compile_program(program, options)
     apart = image_of(compiled.plan)

@@ -131,8 +131,8 @@ BUILDING: tuple[Option, ...] = (
         kconfig=("KERNELS_BUILTIN", "KERNELS_CMSIS_NN", "KERNELS_AUTO"), default="`builtin`",
         range="bench compares several, with commas between",
         kconfig_default="`KERNELS_BUILTIN`",
-        help="builtin (default), cmsis-nn (of the checkout CMSIS_NN_ROOT), or auto: the faster "
-        "ones; bench compares several, with commas between",
+        help="builtin (default), cmsis-nn (of the checkout CMSIS_NN_ROOT), or auto: those "
+        "with which the model costs least; bench compares several, with commas between",
         docs="whose kernels: ours, [CMSIS-NN's](cmake.md#cmsis-nn-as-the-kernel-library), or those with "
         "which the model costs least",
         zephyr="whose kernels; CMSIS-NN needs the workspace's module cmsis-nn (without it Kconfig "

@@ -107,6 +107,14 @@ class Softmax(Attrs):
         return np.moveaxis(soft, -1, self.dim)
 
 
+def _check_columns_s16(op: Subject, dim: int) -> None:
+    op.counts(1)
+    op.types(DType.S16)
+    op.same_shape()
+    op.dimension(dim, len(op.x.shape))
+    op.require(op.x.shape[dim] <= 2**16, "goes over more than 65,536 elements")
+
+
 @operator(
     layout=Layout.SAME, overwrites=Operands.ALL, work=Work.ROWS, channels=Channels.NONE, exact=True
 )
@@ -122,11 +130,7 @@ class WideSoftmax(Attrs):
     multiplier: int
 
     def check(self, op: Subject) -> None:
-        op.counts(1)
-        op.types(DType.S16)
-        op.same_shape()
-        op.dimension(self.dim, len(op.x.shape))
-        op.require(op.x.shape[self.dim] <= 2**16, "goes over more than 65,536 elements")
+        _check_columns_s16(op, self.dim)
         op.within((0, 2**32 - 1), multiplier=self.multiplier)
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
@@ -149,11 +153,7 @@ class InterpolatedSoftmax(Attrs):
     rescale: Rescale
 
     def check(self, op: Subject) -> None:
-        op.counts(1)
-        op.types(DType.S16)
-        op.same_shape()
-        op.dimension(self.dim, len(op.x.shape))
-        op.require(op.x.shape[self.dim] <= 2**16, "goes over more than 65,536 elements")
+        _check_columns_s16(op, self.dim)
         op.rescales(shift=(-31, 15), rescale=self.rescale)
 
     def compute(self, results: tuple[Tensor, ...], x: Array) -> Array:
